@@ -1,0 +1,83 @@
+//! What decides whether a certificate may issue others, read without allocation.
+
+use super::fields::Fields;
+use crate::der::{Reader, tag};
+
+/// Content bytes of id-ce-basicConstraints, 2.5.29.19.
+const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1D, 0x13];
+/// Content bytes of id-ce-keyUsage, 2.5.29.15.
+const KEY_USAGE: &[u8] = &[0x55, 0x1D, 0x0F];
+/// Content bytes of netscape-cert-type, 2.16.840.1.113730.1.1.
+const NETSCAPE_CERT_TYPE: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF8, 0x42, 0x01, 0x01];
+/// keyCertSign is bit 5 of the key usage, counted from the top.
+const KEY_CERT_SIGN: u8 = 0x04;
+/// The three CA bits of the Netscape certificate type.
+const NETSCAPE_CA: u8 = 0x07;
+
+/// Content of an extension's value, by the content bytes of its OID. The first of several is taken.
+#[must_use]
+pub fn find<'a>(fields: &Fields<'a>, oid: &[u8]) -> Option<&'a [u8]> {
+    let mut list = Reader::new(fields.extensions?);
+    while let Ok(extension) = list.expect(tag::SEQUENCE) {
+        let mut parts = Reader::new(extension.content);
+        if parts.expect(tag::OID).ok()?.content != oid {
+            continue;
+        }
+        parts.optional(tag::BOOLEAN).ok()?;
+        return Some(parts.expect(tag::OCTET_STRING).ok()?.content);
+    }
+    None
+}
+
+/// Whether OpenSSL would let the certificate issue others: `check_ca` in crypto/x509/v3_purp.c.
+///
+/// `None` where an extension that decides cannot be read.
+#[must_use]
+pub fn is_ca(fields: &Fields<'_>, self_issued: bool) -> Option<bool> {
+    let key_usage = match find(fields, KEY_USAGE) {
+        None => None,
+        // A BIT STRING: the number of unused bits, then the bits.
+        Some(value) => Some(Reader::new(value).expect(tag::BIT_STRING).ok()?.content.get(1).copied().unwrap_or(0)),
+    };
+    if key_usage.is_some_and(|bits| bits & KEY_CERT_SIGN == 0) {
+        return Some(false);
+    }
+    if let Some(value) = find(fields, BASIC_CONSTRAINTS) {
+        let mut constraints = Reader::new(Reader::new(value).expect(tag::SEQUENCE).ok()?.content);
+        let flag = constraints.optional(tag::BOOLEAN).ok()?;
+        return Some(flag.is_some_and(|flag| flag.content.iter().any(|&byte| byte != 0)));
+    }
+    if fields.version == 0 && self_issued || key_usage.is_some() {
+        return Some(true);
+    }
+    let netscape = find(fields, NETSCAPE_CERT_TYPE)
+        .and_then(|value| Reader::new(value).expect(tag::BIT_STRING).ok()?.content.get(1).copied());
+    Some(netscape.is_some_and(|bits| bits & NETSCAPE_CA != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ca(extensions: Option<&[u8]>, version: i64, self_issued: bool) -> Option<bool> {
+        is_ca(&Fields { extensions, version, ..Fields::default() }, self_issued)
+    }
+
+    #[test]
+    fn the_table_of_check_ca() {
+        let constraints_true = [0x30, 12, 6, 3, 0x55, 0x1D, 0x13, 4, 5, 0x30, 3, 1, 1, 0xFF];
+        let constraints_empty = [0x30, 9, 6, 3, 0x55, 0x1D, 0x13, 4, 2, 0x30, 0];
+        let usage_sign = [0x30, 11, 6, 3, 0x55, 0x1D, 0x0F, 4, 4, 3, 2, 1, 0x06];
+        let usage_none = [0x30, 11, 6, 3, 0x55, 0x1D, 0x0F, 4, 4, 3, 2, 7, 0x80];
+        let garbage = [0x30, 9, 6, 3, 0x55, 0x1D, 0x13, 4, 2, 0x05, 0];
+        assert_eq!(ca(Some(&constraints_true), 2, false), Some(true));
+        assert_eq!(ca(Some(&constraints_empty), 2, true), Some(false));
+        assert_eq!(ca(Some(&usage_sign), 2, false), Some(true));
+        assert_eq!(ca(Some(&[&usage_none[..], &constraints_true].concat()), 2, true), Some(false));
+        assert_eq!(ca(Some(&[&usage_sign[..], &constraints_true].concat()), 2, true), Some(true));
+        assert_eq!(ca(Some(&garbage), 2, true), None);
+        assert_eq!(ca(None, 0, true), Some(true));
+        assert_eq!(ca(None, 0, false), Some(false));
+        assert_eq!(ca(None, 2, true), Some(false));
+    }
+}

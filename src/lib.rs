@@ -1,0 +1,19 @@
+//! castore: the care of CA trust stores.
+//!
+//! Reads CAfile bundles and hashed CApath directories without losing a block, says what is wrong with them and what
+//! they cost, and writes a minimal bundle or a rehashed directory that loses no trust.
+//!
+//! The way of the bytes: [`store`] finds and reads files, [`pem`] and [`der`] take them apart, [`certificate`] names
+//! what is found, [`audit`] judges, [`plan`] decides, [`write`] acts, [`report`] tells. Nothing decides while it
+//! writes, and nothing writes while it scans.
+
+pub mod escape;
+
+pub mod error;
+
+pub mod certificate;
+pub mod der;
+pub mod openssl;
+pub mod pem;
+
+pub use error::{Error, Refusal, Result};

@@ -1,0 +1,2 @@
+//! castore
+fn main() {}

@@ -1,0 +1,323 @@
+#!/bin/sh
+# Installs what the tests need and prepares the material they read. `make test` runs this first.
+#
+#   tests/setup.sh
+#
+# Tools:    openssl, certtool (gnutls-bin), python3 with ssl, strace, apt-get and dpkg-deb.
+#           Root gets the missing ones by apt-get; anybody else is told what is missing.
+# Material: below target/material, or below $CASTORE_TEST_MATERIAL:
+#
+#   stock/VERSION              version of Debian's package ca-certificates
+#   stock/root/                that package, laid out by its own update-ca-certificates; the links in
+#                              etc/ssl/certs lead to the files in this very root, so it is read where it is
+#   stock/image/               the same, but with the links as they read on a machine
+#                              (/usr/share/ca-certificates/...): for --root
+#   certifi/YEAR/cacert.pem    PyPI's certifi of several years, each with its VERSION
+#   certifi/newest/cacert.pem  and the newest one when this first ran
+#   vectors/x509/              from PyPI's cryptography-vectors, with its VERSION in vectors/
+#
+# Everything is fetched once; a second run takes a moment. Nothing outside the material is written, apart from
+# the packages that root installs. With CI=true whatever is missing is a failure (status 1). Elsewhere it is
+# only named: the tests that need it say that they were skipped.
+
+set -eu
+umask 022
+# The order of `sort`, and so of ca-certificates.conf, must not depend on who runs this.
+LC_ALL=C
+export LC_ALL
+
+certifi_versions='2018.11.29 2020.12.5 2022.12.7 2023.7.22 2024.8.30 2025.11.12'
+vectors_version=46.0.3
+# Raise this when the layout of stock/ changes, so that an older one is made anew.
+stock_layout=1
+
+cd "$(dirname "$0")/.."
+material=${CASTORE_TEST_MATERIAL:-$PWD/target/material}
+mkdir -p "$material"
+material=$(cd "$material" && pwd)
+
+ci=${CI:-false}
+troubled=no
+# Made when first needed; see scratch().
+scratch=
+
+# Something that the tests will miss. The run goes on, so that all of it is said at once.
+trouble() {
+    printf 'tests/setup.sh: %s\n' "$*" >&2
+    troubled=yes
+}
+
+say() {
+    printf 'tests/setup.sh: %s\n' "$*" >&2
+}
+
+cleanup() {
+    [ -z "$scratch" ] || rm -rf "$scratch"
+    rm -rf "$material/.partial.$$"
+}
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+make_scratch() {
+    [ -n "$scratch" ] || scratch=$(mktemp -d "${TMPDIR:-/tmp}/castore-setup.XXXXXX")
+}
+
+# ---- Tools ---------------------------------------------------------------------------------------------------
+
+has() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+is_root() {
+    [ "$(id -u)" = 0 ]
+}
+
+# apt_install PACKAGE...: with the lists as they are; after a failure once more with fresh lists, since lists
+# that are missing or old are the usual reason.
+apt_install() {
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null 2>&1 && return 0
+    apt-get update -qq || return 1
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+}
+
+# The packages whose programs are missing, as words.
+missing_packages() {
+    has openssl || printf 'openssl '
+    has certtool || printf 'gnutls-bin '
+    has strace || printf 'strace '
+    { has python3 && python3 -c 'import ssl' 2>/dev/null; } || printf 'python3 '
+}
+
+if ! has apt-get || ! has dpkg-deb; then
+    trouble "apt-get and dpkg-deb are missing: the stock store can only be made on Debian and its relatives"
+fi
+
+packages=$(missing_packages)
+if [ -n "$packages" ]; then
+    if is_root && has apt-get; then
+        say "installing: $packages"
+        # Split on purpose: one word a package.
+        # shellcheck disable=SC2086
+        apt_install $packages || :
+        packages=$(missing_packages)
+        [ -z "$packages" ] || trouble "still missing after apt-get install: $packages"
+    else
+        trouble "missing: $packages"
+        trouble "install with: sudo apt-get install -y --no-install-recommends $packages"
+    fi
+fi
+
+# ---- The stock store -----------------------------------------------------------------------------------------
+
+stock_stamp="$stock_layout $material/stock/root"
+
+# relink ROOT OLD NEW: the absolute links in ROOT/etc/ssl/certs that lead below OLD lead below NEW.
+relink() {
+    for link in "$1"/etc/ssl/certs/*; do
+        [ -L "$link" ] || continue
+        target=$(readlink "$link")
+        case $target in
+            "$2"/*) ln -sfn "$3${target#"$2"}" "$link" ;;
+        esac
+    done
+}
+
+# Leaves the finished store in $material/.partial.$$/stock. Stops at the first failure: it is called where
+# `set -e` does not reach, hence the chain.
+make_stock() {
+    make_scratch
+    # A path without blanks, whatever the checkout's is: older versions of update-ca-certificates split at them.
+    root=$scratch/root
+    partial=$material/.partial.$$
+    mkdir -p "$scratch/deb" "$root" "$partial/stock" || return 1
+
+    # As root, apt-get would drop to _apt, which may not write here, and warn.
+    sandbox=
+    if is_root; then sandbox='-o APT::Sandbox::User=root'; fi
+    # shellcheck disable=SC2086
+    if ! (cd "$scratch/deb" && apt-get $sandbox download -qq ca-certificates) 2>"$scratch/apt.err"; then
+        # A fresh image has no package lists, an old one lists versions that are gone.
+        if is_root; then apt-get update -qq || :; fi
+        # shellcheck disable=SC2086
+        (cd "$scratch/deb" && apt-get $sandbox download -qq ca-certificates) || return 1
+    fi
+    deb=$(find "$scratch/deb" -name 'ca-certificates_*.deb') || return 1
+    dpkg-deb -x "$deb" "$root" || return 1
+
+    # What the package's postinst does: all certificates listed, sorted; then the tool, without hooks.
+    mkdir -p "$root/etc/ssl/certs" "$root/usr/local/share/ca-certificates" || return 1
+    {
+        cat <<'CONF'
+# This file lists certificates that you wish to use or to ignore to be
+# installed in /etc/ssl/certs.
+# update-ca-certificates(8) will update /etc/ssl/certs by reading this file.
+#
+# This is autogenerated by dpkg-reconfigure ca-certificates.
+# Certificates should be installed under /usr/share/ca-certificates
+# and files with extension '.crt' is recognized as available certs.
+#
+# line begins with # is comment.
+# line begins with ! is certificate filename to be deselected.
+#
+CONF
+        (cd "$root/usr/share/ca-certificates" && find . -type f -name '*.crt') | sed 's|^\./||' | sort
+    } >"$root/etc/ca-certificates.conf" || return 1
+    # The variables that move OpenSSL's own store have no say in how this one is laid out.
+    env -u SSL_CERT_FILE -u SSL_CERT_DIR sh "$root/usr/sbin/update-ca-certificates" \
+        --certsconf "$root/etc/ca-certificates.conf" \
+        --certsdir "$root/usr/share/ca-certificates" \
+        --localcertsdir "$root/usr/local/share/ca-certificates" \
+        --certbundle ca-certificates.crt \
+        --etccertsdir "$root/etc/ssl/certs" \
+        --hooksdir '' >/dev/null || return 1
+    [ -s "$root/etc/ssl/certs/ca-certificates.crt" ] || return 1
+
+    # What package openssl adds: OPENSSLDIR, which leads to the store.
+    mkdir -p "$root/usr/lib/ssl" || return 1
+    ln -s /etc/ssl/certs/ca-certificates.crt "$root/usr/lib/ssl/cert.pem" || return 1
+    ln -s /etc/ssl/certs "$root/usr/lib/ssl/certs" || return 1
+
+    cp -a "$root" "$partial/stock/root" || return 1
+    cp -a "$root" "$partial/stock/image" || return 1
+    relink "$partial/stock/root" "$root" "$material/stock/root" || return 1
+    relink "$partial/stock/image" "$root" '' || return 1
+
+    dpkg-deb -f "$deb" Version >"$partial/stock/VERSION" || return 1
+    # Written last: its presence says that all before it is there. The path is in it, since links hold it.
+    printf '%s\n' "$stock_stamp" >"$partial/stock/STAMP"
+}
+
+if [ "$(cat "$material/stock/STAMP" 2>/dev/null)" != "$stock_stamp" ]; then
+    if has apt-get && has dpkg-deb && has openssl; then
+        say "preparing the stock store (Debian's package ca-certificates)"
+        rm -rf "$material/stock"
+        if make_stock && mv -T "$material/.partial.$$/stock" "$material/stock"; then
+            :
+        else
+            trouble "the stock store could not be made: apt-get download ca-certificates, or its layout, failed" \
+                "(without package lists: sudo apt-get update)"
+        fi
+    else
+        trouble "the stock store needs apt-get, dpkg-deb and openssl"
+    fi
+fi
+
+# ---- Material from PyPI --------------------------------------------------------------------------------------
+
+# The command that runs pip, found when first needed: pip takes a while to start.
+pip=
+
+find_pip() {
+    [ -z "$pip" ] || return 0
+    # The distribution's python as well: where another one comes first in PATH, package python3-pip is not its.
+    for python in python3 /usr/bin/python3; do
+        if has "$python" && "$python" -m pip --version >/dev/null 2>&1; then
+            pip="$python -m pip"
+            return 0
+        fi
+    done
+    is_root && has apt-get || return 1
+    say "installing: python3-pip"
+    apt_install python3-pip || return 1
+    pip='/usr/bin/python3 -m pip'
+    $pip --version >/dev/null 2>&1
+}
+
+# fetch_wheel REQUIREMENT: sets $wheel to the one file that was fetched, $version to the version in its name.
+fetch_wheel() {
+    make_scratch
+    if ! find_pip; then
+        trouble "pip is missing: install with: sudo apt-get install -y --no-install-recommends python3-pip"
+        return 1
+    fi
+    rm -rf "$scratch/wheel"
+    mkdir "$scratch/wheel" || return 1
+    if ! $pip download -q --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: \
+        -d "$scratch/wheel" "$1"; then
+        trouble "pip download $1 failed"
+        return 1
+    fi
+    wheel=$(find "$scratch/wheel" -name '*.whl') || return 1
+    version=$(basename "$wheel" | cut -d- -f2)
+}
+
+# unpack WHEEL PREFIX TO: the members below PREFIX/, without it. Python's zipfile: unzip may not be there.
+unpack() {
+    python3 - "$1" "$2" "$3" <<'PY'
+import pathlib, sys, zipfile
+wheel, prefix, to = sys.argv[1:]
+with zipfile.ZipFile(wheel) as archive:
+    for name in archive.namelist():
+        if name.startswith(prefix + "/") and not name.endswith("/"):
+            path = pathlib.Path(to, name[len(prefix) + 1:])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(archive.read(name))
+PY
+}
+
+# place NAME: what was made in .partial takes its name at once, so that an interrupted run leaves nothing half.
+place() {
+    mkdir -p "$(dirname "$material/$1")" && rm -rf "${material:?}/$1" && mv -T "$material/.partial.$$/$1" "$material/$1"
+}
+
+# make_certifi REQUIREMENT DIRECTORY
+make_certifi() {
+    fetch_wheel "$1" || return 1
+    partial=$material/.partial.$$/certifi/$2
+    rm -rf "$partial"
+    mkdir -p "$partial" || return 1
+    unpack "$wheel" certifi "$scratch/certifi" || return 1
+    mv "$scratch/certifi/cacert.pem" "$partial/cacert.pem" || return 1
+    printf '%s\n' "$version" >"$partial/VERSION" || return 1
+    place "certifi/$2"
+}
+
+make_vectors() {
+    fetch_wheel "cryptography-vectors==$vectors_version" || return 1
+    partial=$material/.partial.$$/vectors
+    rm -rf "$partial"
+    mkdir -p "$partial" || return 1
+    unpack "$wheel" cryptography_vectors/x509 "$partial/x509" || return 1
+    printf '%s\n' "$version" >"$partial/VERSION" || return 1
+    place vectors
+}
+
+# read_version DIRECTORY: sets $present. No `cat`: this is the path of every later run, and it is to be quick.
+read_version() {
+    present=
+    { read -r present <"$material/$1/VERSION"; } 2>/dev/null || :
+}
+
+for wanted in $certifi_versions; do
+    year=${wanted%%.*}
+    read_version "certifi/$year"
+    if [ "$present" != "$wanted" ]; then
+        say "fetching certifi $wanted"
+        make_certifi "certifi==$wanted" "$year" || trouble "certifi $wanted is missing"
+    fi
+done
+
+# The newest one besides, whichever it is when this first runs: tomorrow's trouble is not in the old ones.
+read_version certifi/newest
+if [ -z "$present" ]; then
+    say "fetching the newest certifi"
+    make_certifi certifi newest || trouble "the newest certifi is missing"
+fi
+
+read_version vectors
+if [ "$present" != "$vectors_version" ]; then
+    say "fetching cryptography-vectors $vectors_version"
+    make_vectors || trouble "cryptography-vectors $vectors_version is missing"
+fi
+
+# ---- Verdict -------------------------------------------------------------------------------------------------
+
+if [ "$troubled" = yes ]; then
+    if [ "$ci" = true ]; then
+        say "CI=true: nothing may be missing"
+        exit 1
+    fi
+    say "going on: the tests that need what is missing are skipped"
+fi
