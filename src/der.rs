@@ -228,7 +228,10 @@ pub fn element_length(bytes: &[u8]) -> Result<usize, DerError> {
                 at += header.size;
             }
             Some(length) => {
-                at = at.checked_add(header.size).and_then(|at| at.checked_add(length)).ok_or(DerError::Length)?;
+                at = at
+                    .checked_add(header.size)
+                    .and_then(|at| at.checked_add(length))
+                    .ok_or(DerError::Length)?;
                 if at > bytes.len() {
                     return Err(DerError::Truncated);
                 }
@@ -281,7 +284,9 @@ mod tests {
         assert_eq!(element_length(&[0x30, 0x80, 0, 0, 9]), Ok(4));
         assert_eq!(element_length(&[0x30, 0x80, 0x30, 0x80, 0, 0, 2, 1, 5, 0, 0]), Ok(11));
         assert_eq!(element_length(&[0x1F, 0x81, 0x01, 1, 7]), Ok(5));
-        for bad in [&[0x30][..], &[0x30, 2, 0], &[0x30, 0x80, 0], &[0x30, 0x80], &[0x30, 0x82, 1], &[0x1F, 0x81]] {
+        for bad in
+            [&[0x30][..], &[0x30, 2, 0], &[0x30, 0x80, 0], &[0x30, 0x80], &[0x30, 0x82, 1], &[0x1F, 0x81]]
+        {
             assert_eq!(element_length(bad), Err(DerError::Truncated), "{bad:x?}");
         }
         assert_eq!(element_length(&[0x30, 0xFF]), Err(DerError::Length));

@@ -11,9 +11,11 @@ pub mod escape;
 
 pub mod error;
 
+pub mod audit;
 pub mod certificate;
 pub mod der;
 pub mod openssl;
 pub mod pem;
+pub mod store;
 
 pub use error::{Error, Refusal, Result};

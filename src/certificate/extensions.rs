@@ -37,7 +37,9 @@ pub fn is_ca(fields: &Fields<'_>, self_issued: bool) -> Option<bool> {
     let key_usage = match find(fields, KEY_USAGE) {
         None => None,
         // A BIT STRING: the number of unused bits, then the bits.
-        Some(value) => Some(Reader::new(value).expect(tag::BIT_STRING).ok()?.content.get(1).copied().unwrap_or(0)),
+        Some(value) => {
+            Some(Reader::new(value).expect(tag::BIT_STRING).ok()?.content.get(1).copied().unwrap_or(0))
+        }
     };
     if key_usage.is_some_and(|bits| bits & KEY_CERT_SIGN == 0) {
         return Some(false);

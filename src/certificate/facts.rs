@@ -30,7 +30,8 @@ impl Facts {
     /// # Errors
     /// Where x509-parser does.
     pub fn read(der: &[u8]) -> Result<Self, FactsError> {
-        let (_, certificate) = X509Certificate::from_der(der).map_err(|error| FactsError(error.to_string()))?;
+        let (_, certificate) =
+            X509Certificate::from_der(der).map_err(|error| FactsError(error.to_string()))?;
         let spki = certificate.public_key();
         let oid = spki.algorithm.algorithm.as_bytes();
         let key_algorithm = KEY_ALGORITHMS

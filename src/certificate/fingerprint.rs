@@ -79,7 +79,12 @@ mod tests {
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(Fingerprint::of(b"abc").to_string(), text);
         assert_eq!(text.parse(), Ok(Fingerprint::of(b"abc")));
-        let colons: Vec<String> = text.to_uppercase().as_bytes().chunks(2).map(|pair| String::from_utf8_lossy(pair).into_owned()).collect();
+        let colons: Vec<String> = text
+            .to_uppercase()
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| String::from_utf8_lossy(pair).into_owned())
+            .collect();
         assert_eq!(colons.join(":").parse(), Ok(Fingerprint::of(b"abc")));
         for bad in ["", "ba", &"g".repeat(64), &"a".repeat(63), &"a".repeat(66)] {
             assert_eq!(bad.parse::<Fingerprint>(), Err(NotADigest));

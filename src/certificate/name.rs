@@ -49,7 +49,8 @@ pub fn attributes(name: &[u8]) -> Option<Vec<Attribute<'_>>> {
 pub fn find(name: &[u8], oid: &[u8]) -> Option<String> {
     let attributes = attributes(name)?;
     let value = attributes.iter().rev().find(|attribute| attribute.oid == oid)?.value;
-    characters(value).map(|characters| characters.into_iter().map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+    characters(value)
+        .map(|characters| characters.into_iter().map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// A Name (the whole TLV) as RFC 2253 text; a name that cannot be walked as `#` and its bytes.

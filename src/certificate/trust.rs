@@ -32,9 +32,8 @@ impl TrustAttributes {
         let mut reader = Reader::new(outer.content);
         let trusted = reader.optional(tag::SEQUENCE)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
         let rejected = reader.optional(0xA0)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
-        let alias = reader
-            .optional(tag::UTF8_STRING)?
-            .map(|text| String::from_utf8_lossy(text.content).into_owned());
+        let alias =
+            reader.optional(tag::UTF8_STRING)?.map(|text| String::from_utf8_lossy(text.content).into_owned());
         Ok(Self { der: outer.raw.to_vec(), trusted, rejected, alias })
     }
 
@@ -111,8 +110,8 @@ mod tests {
 
     /// Made by `openssl x509 -addtrust serverAuth -addreject emailProtection -setalias "x y" -trustout`.
     const AUX: &[u8] = &[
-        0x30, 0x1D, 0x30, 0x0A, 6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 1, 0xA0, 0x0A, 6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 4, 0x0C, 3,
-        b'x', b' ', b'y',
+        0x30, 0x1D, 0x30, 0x0A, 6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 1, 0xA0, 0x0A, 6, 8, 0x2B, 6, 1, 5, 5, 7, 3, 4,
+        0x0C, 3, b'x', b' ', b'y',
     ];
 
     #[test]

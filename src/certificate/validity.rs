@@ -124,7 +124,9 @@ fn offset(tag: u8, zone: &[u8]) -> Option<UtcOffset> {
 
 /// A number of at most four decimal digits.
 fn number(digits: &[u8]) -> Option<i32> {
-    digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i32::from(byte - b'0')))
+    digits
+        .iter()
+        .try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i32::from(byte - b'0')))
 }
 
 /// An instant as RFC 3339 in UTC: `2026-11-30T00:00:00Z`.
@@ -149,7 +151,8 @@ pub fn parse_instant(text: &str) -> Option<i64> {
         return None;
     }
     let month = Month::try_from(number(month.as_bytes())? as u8).ok()?;
-    let date = Date::from_calendar_date(number(year.as_bytes())?, month, number(day.as_bytes())? as u8).ok()?;
+    let date =
+        Date::from_calendar_date(number(year.as_bytes())?, month, number(day.as_bytes())? as u8).ok()?;
     Some(date.midnight().assume_utc().unix_timestamp())
 }
 
@@ -184,7 +187,19 @@ mod tests {
 
     #[test]
     fn what_is_no_instant_is_unknown() {
-        for text in ["7001010000Z", "700101000000", "701301000000Z", "700230000000Z", "700101240000Z", "700101000060Z", "", "garbage", "700101000000z", "70010100000\u{0}Z", "+10101000000Z"] {
+        for text in [
+            "7001010000Z",
+            "700101000000",
+            "701301000000Z",
+            "700230000000Z",
+            "700101240000Z",
+            "700101000060Z",
+            "",
+            "garbage",
+            "700101000000z",
+            "70010100000\u{0}Z",
+            "+10101000000Z",
+        ] {
             assert_eq!(utc(text), Time { instant: None, strict: false }, "{text}");
         }
         assert_eq!(generalized("19700101000000.Z").instant, None);

@@ -106,7 +106,11 @@ impl<T> LinkSet<T> {
     ///
     /// Of two that claim one standing number the first keeps it.
     pub fn want(&mut self, hash: u32, kind: LinkKind, standing: Option<u32>, target: T) {
-        self.slots.entry((hash, kind)).or_insert_with(|| Slots { wanted: Vec::new() }).wanted.push((standing, target));
+        self.slots
+            .entry((hash, kind))
+            .or_insert_with(|| Slots { wanted: Vec::new() })
+            .wanted
+            .push((standing, target));
     }
 
     /// All links, in order of their names.
@@ -153,7 +157,18 @@ mod tests {
         for name in ["A7D666E7.0", "a7d666e7.00", "a7d666e7.R0", "a7d666e7.r01"] {
             assert!(matches!(LinkName::parse(name.as_bytes()), Some(LinkName::Improper(_))), "{name}");
         }
-        for name in ["a7d666e.0", "a7d666e7", "a7d666e7.", "a7d666e7.x", "a7d666e7.0.pem", "g7d666e7.0", "+7d666e7.0", "a7d666e7.-1", "a7d666e7.9999999999", "é7d666e.0"] {
+        for name in [
+            "a7d666e.0",
+            "a7d666e7",
+            "a7d666e7.",
+            "a7d666e7.x",
+            "a7d666e7.0.pem",
+            "g7d666e7.0",
+            "+7d666e7.0",
+            "a7d666e7.-1",
+            "a7d666e7.9999999999",
+            "é7d666e.0",
+        ] {
             assert_eq!(LinkName::parse(name.as_bytes()), None, "{name}");
         }
     }
@@ -165,11 +180,18 @@ mod tests {
             set.want(5, LinkKind::Certificate, standing, target);
         }
         set.want(5, LinkKind::Crl, Some(3), "crl");
-        let links: Vec<_> = set.into_links().into_iter().map(|(link, target)| (link.to_string(), target)).collect();
+        let links: Vec<_> =
+            set.into_links().into_iter().map(|(link, target)| (link.to_string(), target)).collect();
         assert_eq!(
             links,
-            [("00000005.0", "b"), ("00000005.1", "a"), ("00000005.2", "c"), ("00000005.3", "d"), ("00000005.r0", "crl")]
-                .map(|(link, target)| (link.to_owned(), target))
+            [
+                ("00000005.0", "b"),
+                ("00000005.1", "a"),
+                ("00000005.2", "c"),
+                ("00000005.3", "d"),
+                ("00000005.r0", "crl")
+            ]
+            .map(|(link, target)| (link.to_owned(), target))
         );
     }
 }

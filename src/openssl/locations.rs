@@ -20,7 +20,8 @@ pub fn is_bundle_name(name: &[u8]) -> bool {
 }
 
 /// OPENSSLDIR of the distributions (`openssl version -d`), most specific first.
-pub const OPENSSL_DIRS: &[&str] = &["/usr/lib/ssl", "/etc/pki/tls", "/etc/ssl", "/var/lib/ca-certificates/openssl"];
+pub const OPENSSL_DIRS: &[&str] =
+    &["/usr/lib/ssl", "/etc/pki/tls", "/etc/ssl", "/var/lib/ca-certificates/openssl"];
 
 /// `X509_CERT_FILE` inside OPENSSLDIR.
 pub const CERT_FILE: &str = "cert.pem";

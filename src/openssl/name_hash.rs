@@ -116,7 +116,18 @@ fn utf8(value: Element<'_>) -> Option<Option<Vec<u8>>> {
 
 /// Types that `DirectoryString` as OpenSSL reads it (`B_ASN1_DIRECTORYSTRING` and the printable mask) does not have.
 const REFUSED: &[u8] = &[
-    0x01, 0x02, 0x04, 0x05, 0x06, 0x0A, tag::UTC_TIME, tag::GENERALIZED_TIME, tag::VISIBLE_STRING, 0x15, 0x19, 0x1B,
+    0x01,
+    0x02,
+    0x04,
+    0x05,
+    0x06,
+    0x0A,
+    tag::UTC_TIME,
+    tag::GENERALIZED_TIME,
+    tag::VISIBLE_STRING,
+    0x15,
+    0x19,
+    0x1B,
 ];
 
 fn wide<const SIZE: usize>(content: &[u8]) -> Option<Vec<u8>> {

@@ -19,7 +19,10 @@ mod tests {
     fn lines_are_64_wide_and_end_in_lf() {
         let text = encode(Label::Certificate, &[0; 49]);
         let lines: Vec<_> = text.split_terminator('\n').collect();
-        assert_eq!(lines, ["-----BEGIN CERTIFICATE-----", &"A".repeat(64), "AA==", "-----END CERTIFICATE-----"]);
+        assert_eq!(
+            lines,
+            ["-----BEGIN CERTIFICATE-----", &"A".repeat(64), "AA==", "-----END CERTIFICATE-----"]
+        );
         assert!(text.ends_with('\n') && !text.contains('\r'));
     }
 }

@@ -203,14 +203,7 @@ struct Boundary {
 /// All blocks of `bytes`, in order.
 #[must_use]
 pub fn scan(bytes: &[u8]) -> Scanner<'_> {
-    Scanner {
-        bytes,
-        dashes: memmem::Finder::new(DASHES),
-        position: 0,
-        previous_end: 0,
-        counted: 0,
-        line: 1,
-    }
+    Scanner { bytes, dashes: memmem::Finder::new(DASHES), position: 0, previous_end: 0, counted: 0, line: 1 }
 }
 
 impl Scanner<'_> {
@@ -422,7 +415,10 @@ mod tests {
             (A.replace("END CERTIFICATE-----", "END CERTIFICATE----"), vec![(1, vec![MissingEnd])]),
             (A.replace("-----END", "----END"), vec![(1, vec![MissingEnd])]),
             (A.replace("BEGIN", "begin"), vec![(3, vec![MissingBegin])]),
-            (format!("see -----BEGIN CERTIFICATE----- below\n{A}"), vec![(1, vec![QuotedBoundary]), (2, vec![])]),
+            (
+                format!("see -----BEGIN CERTIFICATE----- below\n{A}"),
+                vec![(1, vec![QuotedBoundary]), (2, vec![])],
+            ),
             ("-".repeat(1000), vec![]),
             ("-----BEGIN \n-----END -----x\n".into(), vec![(2, vec![MissingBegin])]),
         ] {

@@ -1,0 +1,41 @@
+//! What is wrong with a store, and what is worth knowing.
+
+pub mod finding;
+pub mod rule;
+pub mod rules;
+
+use crate::store::model::Store;
+use crate::store::read::Identity;
+use finding::Finding;
+
+/// What a judgement depends on beside the store. Nothing here is read from the clock or the environment.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// "Now", in seconds since 1970.
+    pub now: i64,
+    /// How long before notAfter a certificate counts as expiring, in seconds.
+    pub expiring_within: i64,
+    /// What OpenSSL's defaults lead to on this system.
+    pub openssl_defaults: Option<OpensslDefaults>,
+}
+
+/// The directory and the file that OpenSSL loads when nobody names another (OPENSSLDIR/certs, OPENSSLDIR/cert.pem).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpensslDefaults {
+    /// The directory.
+    pub directory: Option<Identity>,
+    /// The file; `None` where it is absent.
+    pub file: Option<Identity>,
+}
+
+/// Judges a store by every rule. Findings come in the order of the rules, then of the store.
+#[must_use]
+pub fn run(store: &Store, context: &Context) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in rules::RULES {
+        let start = findings.len();
+        (rule.check)(store, context, &mut findings);
+        debug_assert!(findings[start..].iter().all(|finding| finding.rule == rule.id));
+    }
+    findings
+}

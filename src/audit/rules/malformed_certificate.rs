@@ -1,0 +1,38 @@
+//! `malformed-certificate`: a block that says CERTIFICATE and holds none.
+
+use crate::audit::Context;
+use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::rule::Rule;
+use crate::store::content::OtherKind;
+use crate::store::model::FileId;
+use crate::store::model::Store;
+
+/// A block that says CERTIFICATE and holds none.
+pub const RULE: Rule = Rule {
+    id: "malformed-certificate",
+    severity: Severity::Error,
+    title: "a block that says CERTIFICATE and holds none",
+    why: "OpenSSL and GnuTLS refuse the certificate, and the whole file with it.",
+    help: "get the certificate again from its source, or leave the block out: castore compact --malformed drop",
+    source: "OpenSSL X509_load_cert_crl_file (crypto/x509/by_file.c); RFC 5280 section 4.1",
+    check,
+};
+
+fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
+    for (index, file) in store.files().iter().enumerate() {
+        for block in &file.others {
+            if let OtherKind::NotACertificate(error) = block.kind {
+                findings.push(Finding {
+                    rule: RULE.id,
+                    detail: Detail::MalformedCertificate { error },
+                    certificate: None,
+                    places: vec![Place::File {
+                        file: FileId(index),
+                        line: block.line,
+                        offset: block.span.start,
+                    }],
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `no-certificates`: a named input without any certificate.
+
+use crate::audit::Context;
+use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::rule::Rule;
+use crate::store::model::Store;
+use crate::store::source::{SourceId, SourceKind};
+
+/// A named input without any certificate.
+pub const RULE: Rule = Rule {
+    id: "no-certificates",
+    severity: Severity::Error,
+    title: "a named input without any certificate",
+    why: "OpenSSL, GnuTLS and curl fail on a CAfile without a certificate, or trust nobody.",
+    help: "name the file that was meant, or make it again from its source",
+    source: "OpenSSL X509_load_cert_crl_file (crypto/x509/by_file.c): X509_R_NO_CERTIFICATE_OR_CRL_FOUND",
+    check,
+};
+
+fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
+    for (id, source) in store.source_ids().filter(|(_, source)| source.named) {
+        let detail = match source.kind {
+            SourceKind::Other => {
+                let Some((_, file)) = store.files_of(id).next() else { continue };
+                Detail::NoCertificates { shape: file.shape }
+            }
+            SourceKind::Directory | SourceKind::CaPath if !holds_any(store, id) => {
+                Detail::NoCertificates { shape: None }
+            }
+            _ => continue,
+        };
+        findings.push(Finding { rule: RULE.id, detail, certificate: None, places: vec![Place::Source(id)] });
+    }
+}
+
+fn holds_any(store: &Store, directory: SourceId) -> bool {
+    store.bundles_inside(directory).next().is_some()
+        || store.members_of(directory).any(|(_, file)| !file.occurrences.is_empty())
+}

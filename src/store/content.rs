@@ -1,0 +1,363 @@
+//! The bytes of one file, taken apart: certificates, other blocks, and what is wrong with them.
+
+use std::ops::Range;
+
+use crate::certificate::CertificateDer;
+use crate::certificate::fingerprint::Fingerprint;
+use crate::certificate::trust::TrustAttributes;
+use crate::der::{self, DerError, Reader, tag};
+use crate::openssl::name_hash;
+use crate::pem::decode::decode;
+use crate::pem::label::Label;
+use crate::pem::scan::{Block, Defect, DefectKind, Noise, scan};
+
+/// How a certificate is written in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// A PEM block with this label.
+    Pem(Label),
+    /// The bytes themselves; the whole file is no PEM.
+    Der,
+    /// The bytes themselves, inside a file of PEM blocks.
+    DerInPem,
+}
+
+/// One certificate found in a file.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its bytes.
+    pub der: CertificateDer<'static>,
+    /// SHA-256 of them.
+    pub fingerprint: Fingerprint,
+    /// How it is written.
+    pub encoding: Encoding,
+    /// Where, in bytes.
+    pub span: Range<usize>,
+    /// On which line it starts.
+    pub line: usize,
+    /// Attributes of a TRUSTED CERTIFICATE block.
+    pub trust: Option<TrustAttributes>,
+    /// Defects that leave the certificate beyond doubt.
+    pub defects: Vec<Defect>,
+    /// Odd framing.
+    pub noise: Noise,
+    /// Bytes behind the certificate's encoding, inside the block.
+    pub trailing: usize,
+    /// Whether the outer header was not DER.
+    pub ber: bool,
+}
+
+/// A block that gives no certificate.
+#[derive(Debug, Clone)]
+pub struct OtherBlock {
+    /// Its label.
+    pub label: Label,
+    /// Where, in bytes.
+    pub span: Range<usize>,
+    /// On which line it starts.
+    pub line: usize,
+    /// What it is.
+    pub kind: OtherKind,
+}
+
+/// What a block without a certificate is.
+#[derive(Debug, Clone)]
+pub enum OtherKind {
+    /// A private key. Its content was not decoded and is not kept.
+    PrivateKey,
+    /// A certificate revocation list; the hash of its issuer where that can be read.
+    Crl {
+        /// `X509_NAME_hash_ex` of the issuer.
+        issuer_hash: Option<u32>,
+        /// `X509_NAME_hash_old` of the issuer.
+        issuer_hash_old: Option<u32>,
+        /// SHA-256 of the list's DER.
+        fingerprint: Fingerprint,
+    },
+    /// A damaged block whose certificate, if it holds one, takes a guess.
+    Malformed {
+        /// What is wrong with it; at least one.
+        defects: Vec<Defect>,
+        /// What a guess gives: the certificate as if the boundaries were right.
+        guess: Option<CertificateDer<'static>>,
+    },
+    /// A block that decodes to something that is not a certificate.
+    NotACertificate(DerError),
+    /// Anything else: requests, parameters, PKCS#7, unknown labels.
+    Other,
+}
+
+/// What a file without any certificate looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shape {
+    /// No bytes, or blanks only.
+    Empty,
+    /// HTML.
+    Html,
+    /// UTF-16, as Windows' shells write it.
+    Utf16,
+    /// PEM that was encoded in base64 again.
+    DoubleBase64,
+    /// Newlines written as a backslash and `n`.
+    EscapedNewlines,
+    /// Private keys alone.
+    OnlyKeys,
+    /// Certificate blocks, all damaged.
+    OnlyMalformed,
+    /// Other PEM blocks.
+    OnlyOtherBlocks,
+    /// Text without a boundary.
+    Text,
+    /// Bytes that are neither text nor a certificate.
+    Binary,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, Default)]
+pub struct Content {
+    /// Its certificates, in order.
+    pub certificates: Vec<Found>,
+    /// Its other blocks, in order.
+    pub others: Vec<OtherBlock>,
+    /// What it looks like, where it has no certificate.
+    pub shape: Option<Shape>,
+}
+
+/// Takes a file apart.
+#[must_use]
+pub fn read(bytes: &[u8]) -> Content {
+    let mut content = Content::default();
+    let mut scanner = scan(bytes);
+    let mut lines = Lines { bytes, at: 0, line: 1 };
+    let mut pem = false;
+    // A file that starts with an element is DER, whatever its later bytes look like.
+    let whole = bytes.first() == Some(&tag::SEQUENCE) && CertificateDer::read(bytes).is_ok();
+    if whole {
+        der_between(bytes, 0..bytes.len(), Encoding::Der, &mut lines, &mut content);
+    } else {
+        while let Some(block) = scanner.next() {
+            pem = true;
+            der_between(bytes, block.preamble(), Encoding::DerInPem, &mut lines, &mut content);
+            one_block(bytes, &block, &mut content);
+        }
+        if pem {
+            der_between(bytes, scanner.end()..bytes.len(), Encoding::DerInPem, &mut lines, &mut content);
+        }
+    }
+    if content.certificates.is_empty() {
+        content.shape = Some(shape(bytes, &content));
+    }
+    content
+}
+
+/// Counts lines while offsets go forward.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    fn of(&mut self, offset: usize) -> usize {
+        self.line += memchr::memchr_iter(b'\n', &self.bytes[self.at..offset]).count();
+        self.at = offset;
+        self.line
+    }
+}
+
+/// Certificates in DER between PEM blocks (or in a file of DER).
+fn der_between(
+    bytes: &[u8],
+    range: Range<usize>,
+    encoding: Encoding,
+    lines: &mut Lines<'_>,
+    content: &mut Content,
+) {
+    let mut at = range.start;
+    while let Some(found) = memchr::memchr(tag::SEQUENCE, &bytes[at..range.end]) {
+        let start = at + found;
+        at = start + 1;
+        // '0' is text nearly always; a certificate is longer than 127 bytes, so that a long length follows.
+        if !matches!(bytes.get(at), Some(0x80..=0x84)) {
+            continue;
+        }
+        let Ok(reading) = CertificateDer::read(&bytes[start..range.end]) else { continue };
+        let end = start + reading.length;
+        let fingerprint = reading.der.fingerprint();
+        content.certificates.push(Found {
+            fingerprint,
+            encoding,
+            span: start..end,
+            line: lines.of(start),
+            trust: None,
+            defects: Vec::new(),
+            noise: Noise::NONE,
+            trailing: 0,
+            ber: !reading.minimal,
+            der: reading.der.into_owned(),
+        });
+        at = end;
+    }
+    if encoding == Encoding::Der
+        && let Some(last) = content.certificates.last_mut()
+    {
+        last.trailing = range.end - last.span.end;
+    }
+}
+
+fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
+    let other = |kind| OtherBlock { label: block.label(), span: block.span(), line: block.line(), kind };
+    let damaged = block.defects().iter().any(|defect| defect.kind.needs_guess());
+    if let Label::PrivateKey(_) = block.label() {
+        content.others.push(other(OtherKind::PrivateKey));
+        return;
+    }
+    if !block.label().is_certificate() {
+        let kind = if damaged {
+            OtherKind::Malformed { defects: block.defects().to_vec(), guess: None }
+        } else if block.label() == Label::Crl {
+            let body = decode(bytes, block);
+            if body.der.is_empty() {
+                OtherKind::Malformed { defects: body.defects, guess: None }
+            } else {
+                OtherKind::Crl {
+                    issuer_hash: crl_issuer(&body.der).and_then(name_hash::subject_hash),
+                    issuer_hash_old: crl_issuer(&body.der).map(name_hash::subject_hash_old),
+                    fingerprint: Fingerprint::of(&body.der),
+                }
+            }
+        } else {
+            OtherKind::Other
+        };
+        content.others.push(other(kind));
+        return;
+    }
+    let body = decode(bytes, block);
+    let mut defects = block.defects().to_vec();
+    defects.extend(body.defects);
+    let reading = if body.der.is_empty() { Err(DerError::Empty) } else { CertificateDer::read(&body.der) };
+    if defects.iter().any(|defect| defect.kind.needs_guess()) {
+        let guess = reading.ok().map(|reading| reading.der.into_owned());
+        content.others.push(other(OtherKind::Malformed { defects, guess }));
+        return;
+    }
+    let reading = match reading {
+        Ok(reading) => reading,
+        Err(error) => {
+            content.others.push(other(OtherKind::NotACertificate(error)));
+            return;
+        }
+    };
+    let mut trailing = body.der.len() - reading.length;
+    let mut trust = None;
+    if block.label() == Label::TrustedCertificate
+        && let Ok(attributes) = TrustAttributes::read(&body.der[reading.length..])
+    {
+        trailing -= attributes.der().len();
+        trust = Some(attributes);
+    }
+    content.certificates.push(Found {
+        fingerprint: reading.der.fingerprint(),
+        encoding: Encoding::Pem(block.label()),
+        span: block.span(),
+        line: block.line(),
+        trust,
+        defects,
+        noise: block.noise().with(body.noise),
+        trailing,
+        ber: !reading.minimal,
+        der: reading.der.into_owned(),
+    });
+}
+
+/// The issuer of a CRL (RFC 5280 section 5.1), whole.
+#[must_use]
+pub fn crl_issuer(der: &[u8]) -> Option<&[u8]> {
+    let list = Reader::new(der::content(der).ok()?).expect(tag::SEQUENCE).ok()?;
+    let mut tbs = Reader::new(list.content);
+    tbs.optional(tag::INTEGER).ok()?;
+    tbs.expect(tag::SEQUENCE).ok()?;
+    Some(tbs.expect(tag::SEQUENCE).ok()?.raw)
+}
+
+fn shape(bytes: &[u8], content: &Content) -> Shape {
+    let malformed = |kind: DefectKind| {
+        content.others.iter().any(|block| match &block.kind {
+            OtherKind::Malformed { defects, .. } => defects.iter().any(|defect| defect.kind == kind),
+            _ => false,
+        })
+    };
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start();
+    if text.is_empty() {
+        return Shape::Empty;
+    }
+    if malformed(DefectKind::EscapedNewline) {
+        return Shape::EscapedNewlines;
+    }
+    if !content.others.is_empty() {
+        let keys = content.others.iter().all(|block| matches!(block.kind, OtherKind::PrivateKey));
+        let bad = content.others.iter().any(|block| {
+            block.label.is_certificate()
+                && matches!(block.kind, OtherKind::Malformed { .. } | OtherKind::NotACertificate(_))
+        });
+        return if bad {
+            Shape::OnlyMalformed
+        } else if keys {
+            Shape::OnlyKeys
+        } else {
+            Shape::OnlyOtherBlocks
+        };
+    }
+    let wide = bytes.len() > 3 && (bytes[0] == 0 && bytes[2] == 0 || bytes[1] == 0 && bytes[3] == 0);
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) || wide {
+        return Shape::Utf16;
+    }
+    // Base64 of "-----BEGIN", at each of the three alignments that base64 has.
+    if ["LS0tLS1CRUdJT", "0tLS0tQkVHSU", "tLS0tLUJFR0lO"]
+        .iter()
+        .any(|text| memchr::memmem::find(bytes, text.as_bytes()).is_some())
+    {
+        return Shape::DoubleBase64;
+    }
+    let start = text[..text.len().min(256)].to_ascii_lowercase();
+    if start.starts_with(b"<")
+        && [&b"<html"[..], b"<!doctype html", b"<head", b"<body"]
+            .iter()
+            .any(|mark| memchr::memmem::find(&start, mark).is_some())
+    {
+        return Shape::Html;
+    }
+    if memchr::memchr(0, &bytes[..bytes.len().min(4096)]).is_some() { Shape::Binary } else { Shape::Text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_what_is_no_bundle() {
+        for (bytes, expected) in [
+            (&b""[..], Shape::Empty),
+            (b"\xEF\xBB\xBF \n", Shape::Empty),
+            (b"# nothing here\n", Shape::Text),
+            (b"<!DOCTYPE html><html>", Shape::Html),
+            (b"\xFF\xFE-\0-\0", Shape::Utf16),
+            (b"-\0-\0-\0", Shape::Utf16),
+            (b"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==", Shape::DoubleBase64),
+            (b"\x00\x01\x02\x03\x04", Shape::Binary),
+            (b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", Shape::OnlyKeys),
+            (b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", Shape::OnlyOtherBlocks),
+            (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", Shape::OnlyMalformed),
+            (b"-----BEGIN CERTIFICATE-----\\nAAAA\\n-----END CERTIFICATE-----\\n", Shape::EscapedNewlines),
+        ] {
+            assert_eq!(read(bytes).shape, Some(expected), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_private_key_is_not_decoded() {
+        let content = read(b"-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n");
+        assert!(matches!(content.others[0].kind, OtherKind::PrivateKey));
+    }
+}

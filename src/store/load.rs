@@ -1,0 +1,288 @@
+//! Paths to a [`Store`]: discover, read, take apart, relate. The only place with threads.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::content::{self, Content};
+use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
+use super::model::{Certificate, CertificateId, File, FileId, Link, Occurrence, OccurrenceId, Store};
+use super::read;
+use super::source::{Source, SourceId, SourceKind};
+use crate::certificate::fingerprint::Fingerprint;
+use crate::error::Result;
+use crate::openssl::hash_link::LinkName;
+use crate::openssl::locations::is_bundle_name;
+
+/// Below this many bytes a pool of threads costs more than it gains.
+const WORTH_THREADS: u64 = 4 << 20;
+
+/// Loads everything that the paths name. Trouble inside becomes findings; a named path that cannot be read is among
+/// [`Store::failures`].
+#[must_use]
+pub fn load(paths: &[PathBuf]) -> Store {
+    let discovery = discover(paths);
+    let contents = read_all(&discovery.members);
+    Assembly::default().run(discovery, contents)
+}
+
+/// Loads bytes as if they were a file of this name; for tests and for libraries that have no file.
+#[must_use]
+pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
+    let mut discovery = Discovery::default();
+    discovery.places.push(super::discover::Place { path: name.into(), directory: false, identity: None });
+    discovery.members.push(Member {
+        source: SourceId(0),
+        names: vec![name.into()],
+        identity: None,
+        access: Access::StandardInput,
+        size: bytes.len() as u64,
+    });
+    Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))])
+}
+
+type Loaded = Result<(u64, Content)>;
+
+fn read_all(members: &[Member]) -> Vec<Loaded> {
+    let total: u64 = members.iter().map(|member| member.size).sum();
+    if total < WORTH_THREADS {
+        members.iter().map(read_one).collect()
+    } else {
+        members.par_iter().map(read_one).collect()
+    }
+}
+
+fn read_one(member: &Member) -> Loaded {
+    let path = &member.names[0];
+    let bytes = match member.access {
+        Access::Regular => read::regular(path)?,
+        Access::Pipe => read::pipe(path)?,
+        Access::StandardInput => read::standard_input()?,
+    };
+    Ok((bytes.len() as u64, content::read(&bytes)))
+}
+
+/// A store in the making.
+#[derive(Default)]
+struct Assembly {
+    store: Store,
+    by_fingerprint: HashMap<Fingerprint, CertificateId>,
+}
+
+impl Assembly {
+    fn run(mut self, discovery: Discovery, contents: Vec<Loaded>) -> Store {
+        let Discovery { places, members, hash_names, odd, failures, .. } = discovery;
+        self.store.failures = failures;
+        self.store.odd = odd;
+        self.store.sources = places
+            .iter()
+            .map(|place| Source {
+                path: place.path.clone(),
+                kind: if place.directory { SourceKind::Directory } else { SourceKind::Other },
+                inside: None,
+                identity: place.identity,
+                named: true,
+            })
+            .collect();
+        for name in &hash_names {
+            self.store.sources[name.source.0].kind = SourceKind::CaPath;
+        }
+
+        let mut numbers = Vec::with_capacity(members.len());
+        for (member, content) in members.into_iter().zip(contents) {
+            match content {
+                Ok((bytes, content)) => numbers.push(Ok(self.file(member, bytes, content))),
+                Err(error) => numbers.push(Err(self.unreadable(member, error, &places))),
+            }
+        }
+        for name in hash_names {
+            let leads_to = match name.leads_to {
+                Ok(member) => numbers[member].clone(),
+                Err(trouble) => Err(trouble),
+            };
+            self.store.links.push(Link {
+                source: name.source,
+                name: name.name,
+                link: name.link,
+                target: name.target,
+                leads_to,
+                states: Vec::new(),
+            });
+        }
+        self.name_kinds();
+        self.bundles_inside();
+        self.store.odd.sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
+        self.index();
+        self.store.resolve_links();
+        self.store
+    }
+
+    fn file(&mut self, member: Member, bytes: u64, content: Content) -> FileId {
+        let id = FileId(self.store.files.len());
+        let start = self.store.occurrences.len();
+        for found in content.certificates {
+            let occurrence = OccurrenceId(self.store.occurrences.len());
+            let certificates = &mut self.store.certificates;
+            let certificate = *self.by_fingerprint.entry(found.fingerprint).or_insert_with(|| {
+                certificates.push(Certificate::new(found.der, found.fingerprint));
+                CertificateId(certificates.len() - 1)
+            });
+            certificates[certificate.0].occurrences.push(occurrence);
+            self.store.occurrences.push(Occurrence {
+                file: id,
+                certificate,
+                span: found.span,
+                line: found.line,
+                encoding: found.encoding,
+                trust: found.trust,
+                defects: found.defects,
+                noise: found.noise,
+                trailing: found.trailing,
+                ber: found.ber,
+            });
+        }
+        self.store.files.push(File {
+            source: member.source,
+            names: member.names,
+            identity: member.identity,
+            bytes,
+            occurrences: start..self.store.occurrences.len(),
+            others: content.others,
+            shape: content.shape,
+        });
+        id
+    }
+
+    fn unreadable(
+        &mut self,
+        member: Member,
+        error: crate::error::Error,
+        places: &[super::discover::Place],
+    ) -> Trouble {
+        let reason = match &error {
+            crate::error::Error::Io { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        let trouble = Trouble::Unreadable(reason);
+        if places[member.source.0].directory {
+            let path = member.names.into_iter().next().unwrap_or_default();
+            self.store.odd.push(OddEntry {
+                source: member.source,
+                path,
+                trouble: trouble.clone(),
+                target: None,
+            });
+        } else {
+            self.store.failures.push(error);
+        }
+        trouble
+    }
+
+    /// What a named file is follows from what it holds.
+    fn name_kinds(&mut self) {
+        for file in &self.store.files {
+            let source = &mut self.store.sources[file.source.0];
+            if source.kind != SourceKind::Other {
+                continue;
+            }
+            source.kind = match file.occurrences.len() {
+                0 => SourceKind::Other,
+                1 if !file.path().file_name().is_some_and(named_like_a_bundle) => SourceKind::Certificate,
+                _ => SourceKind::CaFile,
+            };
+        }
+    }
+
+    /// A CAfile inside a directory becomes a source of its own, beside the directory.
+    fn bundles_inside(&mut self) {
+        let directories: HashMap<PathBuf, SourceId> = self
+            .store
+            .sources
+            .iter()
+            .enumerate()
+            .filter(|(_, source)| matches!(source.kind, SourceKind::CaPath | SourceKind::Directory))
+            .map(|(index, source)| (source.path.clone(), SourceId(index)))
+            .collect();
+        if directories.is_empty() {
+            return;
+        }
+        for index in 0..self.store.files.len() {
+            let file = &self.store.files[index];
+            if file.occurrences.is_empty() {
+                continue;
+            }
+            let Some(&directory) = file.names.iter().find_map(|name| directories.get(name.parent()?)) else {
+                continue;
+            };
+            let path = &self.store.sources[directory.0].path;
+            let own: Vec<&PathBuf> =
+                file.names.iter().filter(|name| name.parent() == Some(path.as_path())).collect();
+            let bundle_name = own.iter().find(|name| name.file_name().is_some_and(named_like_a_bundle));
+            // What only a hash link leads to is a member of the look-up, whatever it holds.
+            let own_name = own
+                .iter()
+                .find(|name| name.file_name().is_some_and(|name| LinkName::parse(name.as_bytes()).is_none()));
+            let hashed = self.store.sources[directory.0].kind == SourceKind::CaPath;
+            let several = file.occurrences.len() > 1;
+            let owner = file.source;
+            if owner != directory {
+                // Named by itself as well: the two are related all the same.
+                let owner = &mut self.store.sources[owner.0];
+                if owner.inside.is_none() && owner.kind == SourceKind::CaFile && own_name.is_some() {
+                    owner.inside = Some(directory);
+                }
+            } else if let Some(&name) = bundle_name.or(own_name)
+                && (bundle_name.is_some() || several && !hashed)
+            {
+                let id = SourceId(self.store.sources.len());
+                let source = Source {
+                    path: name.clone(),
+                    kind: SourceKind::CaFile,
+                    inside: Some(directory),
+                    identity: None,
+                    named: false,
+                };
+                self.store.sources.push(source);
+                self.store.files[index].source = id;
+            }
+        }
+    }
+
+    /// Indices by source, for everybody who asks later.
+    fn index(&mut self) {
+        let count = self.store.sources.len();
+        self.store.files_by_source = vec![Vec::new(); count];
+        for (index, file) in self.store.files.iter().enumerate() {
+            self.store.files_by_source[file.source.0].push(FileId(index));
+        }
+        self.store.links.sort_by(|a, b| (a.source, &a.name).cmp(&(b.source, &b.name)));
+        self.store.links_by_source = vec![0..0; count];
+        for (index, link) in self.store.links.iter().enumerate() {
+            let range = &mut self.store.links_by_source[link.source.0];
+            if range.start == range.end {
+                *range = index..index + 1;
+            } else {
+                range.end = index + 1;
+            }
+        }
+    }
+}
+
+fn named_like_a_bundle(name: &OsStr) -> bool {
+    is_bundle_name(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_without_a_certificate_make_an_empty_store() {
+        let store = load_bytes("x.pem", b"# nothing\n");
+        assert_eq!((store.sources().len(), store.files().len(), store.certificates().len()), (1, 1, 0));
+        assert_eq!(store.sources()[0].kind, SourceKind::Other);
+    }
+}

@@ -1,0 +1,8 @@
+//! Stores: what was named, the files that were found, the certificates in them.
+
+pub mod content;
+pub mod discover;
+pub mod load;
+pub mod model;
+pub mod read;
+pub mod source;

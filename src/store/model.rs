@@ -1,0 +1,482 @@
+//! [`Store`]: everything that was found, in an order that depends on nothing but the input.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::content::{Encoding, OtherBlock, OtherKind, Shape};
+use super::discover::{OddEntry, Trouble};
+use super::read::Identity;
+use super::source::{Source, SourceId, SourceKind};
+use crate::certificate::CertificateDer;
+use crate::certificate::extensions;
+use crate::certificate::fingerprint::{Fingerprint, SpkiDigest};
+use crate::certificate::trust::TrustAttributes;
+use crate::certificate::validity::Validity;
+use crate::error::Error;
+use crate::openssl::hash_link::{HashLink, LinkKind, LinkName};
+use crate::openssl::name_hash;
+use crate::pem::scan::{Defect, DefectKind, Noise};
+
+/// Number of a file in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub usize);
+/// Number of a distinct certificate in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CertificateId(pub usize);
+/// Number of an occurrence in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OccurrenceId(pub usize);
+
+/// One inode (or pipe) that was read, with all its names.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// The source that it belongs to.
+    pub source: SourceId,
+    /// Its names; the first one is what it is called by.
+    pub names: Vec<PathBuf>,
+    /// Device and inode, where there are.
+    pub identity: Option<Identity>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its certificates, in order.
+    pub occurrences: Range<usize>,
+    /// Its other blocks, in order.
+    pub others: Vec<OtherBlock>,
+    /// What it looks like, where it has no certificate.
+    pub shape: Option<Shape>,
+}
+
+impl File {
+    /// What it is called by.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.names.first().map_or(Path::new("-"), PathBuf::as_path)
+    }
+}
+
+/// One certificate at one place.
+#[derive(Debug, Clone)]
+pub struct Occurrence {
+    /// The file.
+    pub file: FileId,
+    /// Which certificate.
+    pub certificate: CertificateId,
+    /// Where in the file, in bytes.
+    pub span: Range<usize>,
+    /// On which line, counted from 1.
+    pub line: usize,
+    /// How it is written.
+    pub encoding: Encoding,
+    /// Its trust attributes.
+    pub trust: Option<TrustAttributes>,
+    /// Defects that leave the certificate beyond doubt.
+    pub defects: Vec<Defect>,
+    /// Odd framing.
+    pub noise: Noise,
+    /// Bytes behind the certificate inside its block.
+    pub trailing: usize,
+    /// Whether its outer header is not DER.
+    pub ber: bool,
+}
+
+/// One distinct certificate.
+#[derive(Debug, Clone)]
+pub struct Certificate {
+    /// Its bytes.
+    pub der: CertificateDer<'static>,
+    /// SHA-256 of them.
+    pub fingerprint: Fingerprint,
+    /// SHA-256 of its public key.
+    pub spki: SpkiDigest,
+    /// Its dates.
+    pub validity: Validity,
+    /// The subject hash; `None` where OpenSSL refuses the name.
+    pub subject_hash: Option<u32>,
+    /// The subject hash of OpenSSL 0.9.8.
+    pub subject_hash_old: u32,
+    /// Whether subject and issuer are the same name to OpenSSL.
+    pub self_issued: bool,
+    /// Whether it may issue certificates; `None` where that cannot be read.
+    pub ca: Option<bool>,
+    /// Where it stands.
+    pub occurrences: Vec<OccurrenceId>,
+}
+
+impl Certificate {
+    /// Everything that follows from the bytes.
+    #[must_use]
+    pub fn new(der: CertificateDer<'static>, fingerprint: Fingerprint) -> Self {
+        let fields = der.fields();
+        let self_issued = fields.subject == fields.issuer
+            || name_hash::canonical(fields.subject)
+                .is_some_and(|subject| name_hash::canonical(fields.issuer) == Some(subject));
+        Self {
+            fingerprint,
+            spki: SpkiDigest::of(fields.spki),
+            validity: Validity::read(fields.not_before, fields.not_after),
+            subject_hash: name_hash::subject_hash(fields.subject),
+            subject_hash_old: name_hash::subject_hash_old(fields.subject),
+            self_issued,
+            ca: extensions::is_ca(&fields, self_issued),
+            occurrences: Vec::new(),
+            der,
+        }
+    }
+}
+
+/// What is the matter with a hash link. `Ok` stands alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LinkState {
+    /// A look-up finds a certificate (or CRL) of this hash behind it.
+    Ok,
+    /// Leads to nothing.
+    Dangling,
+    /// Leads back to itself.
+    Loop,
+    /// Leads to something that is no file with a certificate.
+    Unusable,
+    /// What it leads to has another hash.
+    WrongHash,
+    /// A lower number is missing: the look-up stops before it.
+    Gap,
+    /// A lower number leads to nothing that loads: the look-up stops there.
+    Shadowed,
+    /// Never looked up: upper case or leading zeros.
+    Case,
+    /// The hash of OpenSSL 0.9.8.
+    Legacy,
+    /// Leads to a file outside the directory.
+    Outside,
+    /// Leads to a CAfile.
+    ToBundle,
+    /// A link for a CRL.
+    Crl,
+}
+
+/// A name in a CApath that is, or looks like, a hash link.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// The directory.
+    pub source: SourceId,
+    /// The directory entry.
+    pub name: OsString,
+    /// What the name says.
+    pub link: LinkName,
+    /// Where it points; `None` for a file with such a name.
+    pub target: Option<PathBuf>,
+    /// What it leads to.
+    pub leads_to: Result<FileId, Trouble>,
+    /// What is the matter with it.
+    pub states: Vec<LinkState>,
+}
+
+impl Link {
+    /// What the name says, proper or not.
+    #[must_use]
+    pub fn hash_link(&self) -> HashLink {
+        match self.link {
+            LinkName::Proper(link) | LinkName::Improper(link) => link,
+        }
+    }
+}
+
+/// Everything that was found.
+///
+/// Order is by source as named, then by file name, then by offset. It never depends on threads or directories.
+#[derive(Debug, Default)]
+pub struct Store {
+    pub(super) sources: Vec<Source>,
+    pub(super) files: Vec<File>,
+    pub(super) certificates: Vec<Certificate>,
+    pub(super) occurrences: Vec<Occurrence>,
+    pub(super) links: Vec<Link>,
+    pub(super) odd: Vec<OddEntry>,
+    pub(super) failures: Vec<Error>,
+    pub(super) reachable: BTreeMap<(SourceId, CertificateId), Vec<usize>>,
+    /// For each source its files, in order.
+    pub(super) files_by_source: Vec<Vec<FileId>>,
+    /// For each source the range of its links.
+    pub(super) links_by_source: Vec<Range<usize>>,
+}
+
+impl Store {
+    /// What was named, and CAfiles found inside it.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+    /// All files.
+    #[must_use]
+    pub fn files(&self) -> &[File] {
+        &self.files
+    }
+    /// All distinct certificates, in order of their first occurrence.
+    #[must_use]
+    pub fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+    /// All occurrences.
+    #[must_use]
+    pub fn occurrences(&self) -> &[Occurrence] {
+        &self.occurrences
+    }
+    /// All names that are, or look like, hash links.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+    /// Entries of directories that are no members.
+    #[must_use]
+    pub fn odd_entries(&self) -> &[OddEntry] {
+        &self.odd
+    }
+    /// Named paths that could not be read.
+    #[must_use]
+    pub fn failures(&self) -> &[Error] {
+        &self.failures
+    }
+    /// Takes the failures, to report them.
+    pub fn take_failures(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.failures)
+    }
+    /// A source by number.
+    #[must_use]
+    pub fn source(&self, id: SourceId) -> &Source {
+        &self.sources[id.0]
+    }
+    /// A file by number.
+    #[must_use]
+    pub fn file(&self, id: FileId) -> &File {
+        &self.files[id.0]
+    }
+    /// A certificate by number.
+    #[must_use]
+    pub fn certificate(&self, id: CertificateId) -> &Certificate {
+        &self.certificates[id.0]
+    }
+    /// An occurrence by number.
+    #[must_use]
+    pub fn occurrence(&self, id: OccurrenceId) -> &Occurrence {
+        &self.occurrences[id.0]
+    }
+    /// All sources with their numbers.
+    pub fn source_ids(&self) -> impl Iterator<Item = (SourceId, &Source)> {
+        self.sources.iter().enumerate().map(|(index, source)| (SourceId(index), source))
+    }
+    /// All certificates with their numbers.
+    pub fn certificate_ids(&self) -> impl Iterator<Item = (CertificateId, &Certificate)> {
+        self.certificates.iter().enumerate().map(|(index, certificate)| (CertificateId(index), certificate))
+    }
+    /// The occurrences of a file, with their numbers.
+    pub fn occurrences_of_file(&self, id: FileId) -> impl Iterator<Item = (OccurrenceId, &Occurrence)> {
+        let range = self.files[id.0].occurrences.clone();
+        range.map(|index| (OccurrenceId(index), &self.occurrences[index]))
+    }
+    /// The files of a source, with their numbers. Files that another source named first are not among them.
+    pub fn files_of(&self, id: SourceId) -> impl Iterator<Item = (FileId, &File)> {
+        self.files_by_source[id.0].iter().map(|&file| (file, &self.files[file.0]))
+    }
+    /// The occurrences of a source, in order.
+    pub fn occurrences_of(&self, id: SourceId) -> impl Iterator<Item = (OccurrenceId, &Occurrence)> {
+        self.files_of(id).flat_map(move |(file, _)| self.occurrences_of_file(file))
+    }
+    /// The hash links of a directory.
+    pub fn links_of(&self, id: SourceId) -> impl Iterator<Item = &Link> {
+        self.links[self.links_by_source[id.0].clone()].iter()
+    }
+    /// The files that have a name directly inside a named directory, whichever source they belong to.
+    pub fn members_of(&self, directory: SourceId) -> impl Iterator<Item = (FileId, &File)> {
+        (0..self.files.len())
+            .map(FileId)
+            .filter(move |&file| self.lies_in(file, directory))
+            .map(|file| (file, &self.files[file.0]))
+    }
+    /// The links by which OpenSSL's look-up in a directory finds a certificate; empty where it does not.
+    #[must_use]
+    pub fn reachable_as(&self, source: SourceId, certificate: CertificateId) -> Vec<&Link> {
+        self.reachable
+            .get(&(source, certificate))
+            .map(|links| links.iter().map(|&index| &self.links[index]).collect())
+            .unwrap_or_default()
+    }
+    /// Whether OpenSSL's look-up in a directory finds a certificate.
+    #[must_use]
+    pub fn is_reachable(&self, source: SourceId, certificate: CertificateId) -> bool {
+        self.reachable.contains_key(&(source, certificate))
+    }
+    /// The CAfiles that lie in a directory.
+    pub fn bundles_inside(&self, directory: SourceId) -> impl Iterator<Item = SourceId> {
+        self.source_ids()
+            .filter(move |(_, source)| source.inside == Some(directory) && source.kind == SourceKind::CaFile)
+            .map(|(id, _)| id)
+    }
+    /// Whether a file has a name directly inside a named directory.
+    #[must_use]
+    pub fn lies_in(&self, file: FileId, directory: SourceId) -> bool {
+        let directory = &self.sources[directory.0].path;
+        self.files[file.0].names.iter().any(|name| name.parent() == Some(directory.as_path()))
+    }
+
+    /// How much of a file OpenSSL's directory look-up loads: the number of occurrences from its start, and whether
+    /// it got through (`X509_load_cert_file` stops at the first block that it cannot read).
+    #[must_use]
+    pub fn loads_by_directory(&self, file: FileId) -> (usize, bool) {
+        let file = &self.files[file.0];
+        let stop = file
+            .others
+            .iter()
+            .filter(|block| match &block.kind {
+                OtherKind::Malformed { defects, .. } => {
+                    block.label.is_certificate()
+                        && !defects.iter().all(|defect| {
+                            matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
+                        })
+                }
+                OtherKind::NotACertificate(_) => true,
+                _ => false,
+            })
+            .map(|block| block.span.start)
+            .min()
+            .unwrap_or(usize::MAX);
+        let mut loaded = 0;
+        for occurrence in &self.occurrences[file.occurrences.clone()] {
+            let refused = occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
+            if !matches!(occurrence.encoding, Encoding::Pem(_)) || refused || occurrence.span.start > stop {
+                break;
+            }
+            loaded += 1;
+        }
+        (loaded, loaded == file.occurrences.len() && stop == usize::MAX && loaded > 0)
+    }
+
+    /// Follows every hash link as OpenSSL's `by_dir` look-up does, and notes what it finds and what is the matter.
+    pub(super) fn resolve_links(&mut self) {
+        let mut links = std::mem::take(&mut self.links);
+        let mut chains: BTreeMap<(SourceId, u32, LinkKind), BTreeMap<u32, usize>> = BTreeMap::new();
+        for (index, link) in links.iter().enumerate() {
+            if let LinkName::Proper(name) = link.link {
+                chains.entry((link.source, name.hash, name.kind)).or_default().insert(name.number, index);
+            }
+        }
+        for (&(source, hash, kind), chain) in &chains {
+            let mut expected = 0;
+            let mut stopped = false;
+            for (&number, &index) in chain {
+                let gap = number != expected;
+                expected = number.saturating_add(1);
+                if gap && !stopped {
+                    stopped = true;
+                    links[index].states.push(LinkState::Gap);
+                } else if stopped {
+                    let state = if gap { LinkState::Gap } else { LinkState::Shadowed };
+                    links[index].states.push(state);
+                }
+                let complete = match (&links[index].leads_to, kind) {
+                    (Err(_), _) => false,
+                    (Ok(_), LinkKind::Crl) => true,
+                    (Ok(file), LinkKind::Certificate) => {
+                        let (loaded, complete) = self.loads_by_directory(*file);
+                        if !stopped {
+                            let start = self.files[file.0].occurrences.start;
+                            for occurrence in &self.occurrences[start..start + loaded] {
+                                if self.certificates[occurrence.certificate.0].subject_hash == Some(hash) {
+                                    let places =
+                                        self.reachable.entry((source, occurrence.certificate)).or_default();
+                                    if places.last() != Some(&index) {
+                                        places.push(index);
+                                    }
+                                }
+                            }
+                        }
+                        complete
+                    }
+                };
+                stopped |= !complete;
+            }
+        }
+        for link in &mut links {
+            self.judge(link);
+        }
+        self.links = links;
+    }
+
+    fn judge(&self, link: &mut Link) {
+        let name = link.hash_link();
+        let mut states = std::mem::take(&mut link.states);
+        if matches!(link.link, LinkName::Improper(_)) {
+            states.push(LinkState::Case);
+        }
+        if name.kind == LinkKind::Crl {
+            states.push(LinkState::Crl);
+        }
+        match &link.leads_to {
+            Err(Trouble::Dangling) => states.push(LinkState::Dangling),
+            Err(Trouble::Loop) => states.push(LinkState::Loop),
+            Err(_) => states.push(LinkState::Unusable),
+            Ok(file) => {
+                let file_id = *file;
+                let file = &self.files[file_id.0];
+                let (right, old, any) = match name.kind {
+                    LinkKind::Certificate => {
+                        let certificates = || {
+                            self.occurrences[file.occurrences.clone()]
+                                .iter()
+                                .map(|occurrence| &self.certificates[occurrence.certificate.0])
+                        };
+                        (
+                            certificates().any(|certificate| certificate.subject_hash == Some(name.hash)),
+                            certificates().any(|certificate| certificate.subject_hash_old == name.hash),
+                            certificates().next().is_some(),
+                        )
+                    }
+                    LinkKind::Crl => {
+                        let lists = || {
+                            file.others.iter().filter_map(|block| match block.kind {
+                                OtherKind::Crl { issuer_hash, issuer_hash_old, .. } => {
+                                    Some((issuer_hash, issuer_hash_old))
+                                }
+                                _ => None,
+                            })
+                        };
+                        (
+                            lists().any(|(hash, _)| hash == Some(name.hash)),
+                            lists().any(|(_, old)| old == Some(name.hash)),
+                            lists().next().is_some(),
+                        )
+                    }
+                };
+                if !right {
+                    states.push(match (old, any) {
+                        (true, _) => LinkState::Legacy,
+                        (false, true) => LinkState::WrongHash,
+                        (false, false) => LinkState::Unusable,
+                    });
+                }
+                let inside = |path: &PathBuf| {
+                    path.parent() == Some(self.sources[link.source.0].path.as_path())
+                        && path.file_name() != Some(&link.name)
+                        && !path.file_name().is_some_and(|name| {
+                            use std::os::unix::ffi::OsStrExt as _;
+                            LinkName::parse(name.as_bytes()).is_some()
+                        })
+                };
+                if link.target.is_some() && !file.names.iter().any(inside) {
+                    states.push(LinkState::Outside);
+                }
+                if self.sources[file.source.0].kind == SourceKind::CaFile && file.occurrences.len() > 1 {
+                    states.push(LinkState::ToBundle);
+                }
+            }
+        }
+        if !states
+            .iter()
+            .any(|state| !matches!(state, LinkState::Crl | LinkState::Outside | LinkState::ToBundle))
+        {
+            states.insert(0, LinkState::Ok);
+        }
+        link.states = states;
+    }
+}

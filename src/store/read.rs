@@ -1,0 +1,58 @@
+//! The bytes of files: opened without blocking, checked on the handle, each inode once.
+#![allow(clippy::disallowed_methods, reason = "this module is where files are read")]
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use rustix::fs::{FileType, Mode, OFlags};
+
+use crate::error::{Error, Result};
+
+/// Device and inode: one file, whatever its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
+
+/// Reads a regular file. Never waits: a FIFO that took its place meanwhile is an error.
+///
+/// # Errors
+/// [`Error::Io`], also where the path is no regular file any more.
+pub fn regular(path: &Path) -> Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let handle =
+        rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Error::io("open", path, error))?;
+    let stat = rustix::fs::fstat(&handle).map_err(|error| Error::io("read", path, error))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(Error::io("read", path, io::Error::other("not a regular file")));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).saturating_add(1));
+    File::from(handle).read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
+    Ok(bytes)
+}
+
+/// Reads a pipe that the user named, to its end.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn pipe(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(|error| Error::io("read", path, error))?;
+    Ok(bytes)
+}
+
+/// Reads standard input to its end.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn standard_input() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Error::io("read", "-", error))?;
+    Ok(bytes)
+}

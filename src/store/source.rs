@@ -1,0 +1,81 @@
+//! [`Source`]: a place that certificates come from.
+
+use std::path::PathBuf;
+
+use super::read::Identity;
+
+/// Number of a source in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceId(pub usize);
+
+/// What a source is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// A CAfile: certificates one behind the other.
+    CaFile,
+    /// A CApath: a directory with names by which OpenSSL looks certificates up.
+    CaPath,
+    /// A directory without any such name.
+    Directory,
+    /// A file with one certificate.
+    Certificate,
+    /// A file without a certificate.
+    Other,
+}
+
+/// A file or directory that was named, or a CAfile found inside a named directory.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The path as it was named (`-` for standard input).
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: SourceKind,
+    /// The directory that a CAfile lies in, where that is a source too.
+    pub inside: Option<SourceId>,
+    /// Device and inode of a directory.
+    pub identity: Option<Identity>,
+    /// Whether the user named it.
+    pub named: bool,
+}
+
+/// The largest suffix list of names that tools leave behind; never read as trust.
+const LEFTOVER_ENDINGS: &[&[u8]] =
+    &[b"~", b".new", b".tmp", b".bak", b".orig", b".rej", b".rpmsave", b".rpmnew", b".rpmorig"];
+
+/// Whether a file name is one that an interrupted or careful tool leaves: editors' and package managers' copies,
+/// temporary bundles (`bundleXXXXXX`), dot files. Listed, never read as trust.
+#[must_use]
+pub fn is_leftover(name: &[u8]) -> bool {
+    let contains = |needle: &[u8]| memchr::memmem::find(name, needle).is_some();
+    name.starts_with(b".")
+        || LEFTOVER_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || contains(b".dpkg-")
+        || contains(b".ucf-")
+        || name
+            .strip_prefix(b"bundle")
+            .is_some_and(|rest| rest.len() == 6 && rest.iter().all(u8::is_ascii_alphanumeric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers() {
+        for name in [
+            "a.pem~",
+            "ca-certificates.crt.new",
+            "x.pem.dpkg-old",
+            "x.ucf-dist",
+            "bundleAbC123",
+            ".hidden.pem",
+            "a.rpmsave",
+        ] {
+            assert!(is_leftover(name.as_bytes()), "{name}");
+        }
+        for name in ["a.pem", "bundle.pem", "bundle", "bundle-123456", "new", "tmp.pem", "a7d666e7.0"] {
+            assert!(!is_leftover(name.as_bytes()), "{name}");
+        }
+    }
+}
