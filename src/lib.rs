@@ -7,15 +7,34 @@
 //! what is found, [`audit`] judges, [`plan`] decides, [`write`] acts, [`report`] tells. Nothing decides while it
 //! writes, and nothing writes while it scans.
 
+// Rooms in order: each uses only those above it (tests/layers.rs).
 pub mod escape;
 
 pub mod error;
 
-pub mod audit;
-pub mod certificate;
-pub mod der;
-pub mod openssl;
 pub mod pem;
+
+pub mod der;
+
+pub mod certificate;
+
+pub mod openssl;
+
 pub mod store;
+
+pub mod wording;
+
+pub mod audit;
+
+pub mod cost;
+
+pub mod plan;
+
+pub mod write;
+
+pub mod report;
+
+#[cfg(feature = "cli")]
+pub mod cli;
 
 pub use error::{Error, Refusal, Result};

@@ -1,2 +1,7 @@
-//! castore
-fn main() {}
+//! The program: see the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    castore::cli::main()
+}

@@ -9,6 +9,8 @@
     reason = "a test that makes files and runs the program"
 )]
 
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -211,7 +213,10 @@ fn the_table_of_cases_is_sound() {
         if case.cafile.is_none() && case.capath.is_none() {
             wrong.push(format!("{id}: names no path"));
         }
-        if case.certificates > case.occurrences || case.expired > case.certificates || case.recoverable < case.occurrences {
+        if case.certificates > case.occurrences
+            || case.expired > case.certificates
+            || case.recoverable < case.occurrences
+        {
             wrong.push(format!("{id}: counts that cannot be"));
         }
         if !case.class_needs.is_subset(&case.findings) {
@@ -239,7 +244,10 @@ fn the_table_of_cases_is_sound() {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
         let name = entry.file_name().to_str().unwrap_or("\u{FFFD}");
         if entry.file_type().is_symlink() || !name.chars().all(plain) || name.starts_with('-') {
-            wrong.push(format!("{}: archives refuse or flatten it; make it at run time", entry.path().display()));
+            wrong.push(format!(
+                "{}: archives refuse or flatten it; make it at run time",
+                entry.path().display()
+            ));
         }
     }
     if !cases.words.contains_key("class") {
@@ -279,18 +287,19 @@ impl Stage {
     fn try_case(&self, case: &Case, now: &str) -> Vec<String> {
         let folder = self.root.join(&case.id);
         lay_out(case, &folder);
-        let mut arguments: Vec<OsString> = ["audit", "--format", "json", "--at", now].map(OsString::from).to_vec();
+        let mut arguments: Vec<OsString> =
+            ["audit", "--format", "json", "--at", now].map(OsString::from).to_vec();
         if case.findings.contains("size-limit") && known("size-limit") {
             arguments.extend(["--max-size", "1MiB"].map(OsString::from));
         }
         arguments.extend(case.cafile.iter().chain(&case.capath).map(OsString::from));
 
-        let mut command = Command::new(env!("CARGO_BIN_EXE_castore"));
+        let mut command = support::castore();
         let mut instead = None;
         if !case.modes.is_empty() && self.root_user {
             if let Some(program) = &self.for_nobody {
                 command = Command::new(program);
-                command.uid(NOBODY).gid(NOBODY);
+                command.env_clear().uid(NOBODY).gid(NOBODY);
             } else {
                 instead = case.as_root.as_ref();
             }
@@ -373,7 +382,8 @@ fn judge(case: &Case, instead: Option<&AsRoot>, report: &Value) -> Vec<String> {
     let worst = found.values().max().copied();
     let demanded = expected.class_needs.is_empty() || expected.class_needs.iter().any(|id| known(id));
     if worst > most {
-        let above: Vec<_> = found.iter().filter(|(_, severity)| Some(**severity) > most).map(|(id, _)| *id).collect();
+        let above: Vec<_> =
+            found.iter().filter(|(_, severity)| Some(**severity) > most).map(|(id, _)| *id).collect();
         wrong.push(format!("{} above class {:?}", above.join(", "), expected.class));
     }
     if demanded && worst < least {
@@ -388,12 +398,10 @@ fn known(id: &str) -> bool {
     !IMPLEMENTED_LATER.contains(&id)
 }
 
-/// Runs a command in a clean environment, and kills it when it takes too long.
+/// Runs a command, and kills it when it takes too long.
 fn run(mut command: Command, output: &Path) -> Result<Run, String> {
     let errors = output.with_extension("err");
     let mut child = command
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
         .stdin(Stdio::null())
         .stdout(File::create(output).unwrap())
         .stderr(File::create(&errors).unwrap())
@@ -432,9 +440,12 @@ fn lay_out(case: &Case, folder: &Path) {
     make_directory(folder);
     let stored = self::folder().join(&case.id);
     if stored.is_dir() {
-        for entry in walkdir::WalkDir::new(&stored).min_depth(1).sort_by_file_name().into_iter().map(Result::unwrap) {
+        for entry in
+            walkdir::WalkDir::new(&stored).min_depth(1).sort_by_file_name().into_iter().map(Result::unwrap)
+        {
             let name = entry.path().strip_prefix(&stored).unwrap();
-            let target = folder.join(name.to_str().and_then(|name| case.rename.get(name)).map_or(name, Path::new));
+            let target =
+                folder.join(name.to_str().and_then(|name| case.rename.get(name)).map_or(name, Path::new));
             if entry.file_type().is_dir() {
                 make_directory(&target);
             } else {
@@ -479,123 +490,51 @@ fn copy_for_nobody(root: &Path) -> Option<PathBuf> {
     set_mode(&program, 0o755);
     let mut command = Command::new(&program);
     command.arg("--version").uid(NOBODY).gid(NOBODY);
-    let works = command.env_clear().stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    let works = command
+        .env_clear()
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
     works.then_some(program)
 }
 
-/// Stores too large to be kept as files. Keys and signatures are numbers that only look the part.
+/// Stores too large to be kept as files.
 mod generated {
-    use std::fmt::Write as _;
     use std::fs;
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
+    use super::support::der::{Certificate, extension, octet_string};
+
     /// More than the 256 places that `openssl rehash` has for one hash.
-    const CERTIFICATES: u32 = 257;
-    /// `openssl x509 -subject_hash` of the subject C=ZZ, O=Castore Test, CN=One Subject.
-    const SUBJECT_HASH: &str = "@HASH@";
+    const CERTIFICATES: u64 = 257;
+    const SUBJECT: &str = "One Subject";
+    /// What `openssl x509 -subject_hash` says of that common name.
+    const SUBJECT_HASH: &str = "56ec1c0e";
 
     pub fn one_subject(certs: &Path) {
         super::make_directory(certs);
         for number in 0..CERTIFICATES {
             let name = format!("one-{number:03}.pem");
-            let pem = encode(&certificate("One Subject", number, 0));
-            fs::write(certs.join(&name), pem).unwrap();
-            super::set_mode(&certs.join(&name), 0o644);
+            write(&certs.join(&name), &Certificate::root(SUBJECT, number).pem());
             symlink(name, certs.join(format!("{SUBJECT_HASH}.{number}"))).unwrap();
         }
     }
 
     pub fn large_bundle(bundle: &Path) {
-        let mut text = String::new();
-        for number in 0..30 {
-            let subject = format!("Large Root {number:02}");
-            write!(text, "{}", encode(&certificate(&subject, number, 30_000))).unwrap();
-        }
-        assert!(text.len() > 1 << 20, "{} bytes are not more than 1 MiB", text.len());
-        fs::write(bundle, text).unwrap();
-        super::set_mode(bundle, 0o644);
-    }
-
-    fn encode(der: &[u8]) -> String {
-        let config = pem::EncodeConfig::new().set_line_ending(pem::LineEnding::LF);
-        pem::encode_config(&pem::Pem::new("CERTIFICATE", der), config)
-    }
-
-    /// A self-issued CA certificate, 2015 to 2040, with an RSA key of 2048 bits and, if wanted, a large extension.
-    fn certificate(common_name: &str, serial: u32, padding: usize) -> Vec<u8> {
-        let sha256_with_rsa = sequence(&[&tlv(0x06, &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]), &[5, 0]]);
-        let rsa = sequence(&[&tlv(0x06, &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]), &[5, 0]]);
-        let name = sequence(&[
-            &attribute(6, 0x13, "ZZ"),
-            &attribute(10, 0x0C, "Castore Test"),
-            &attribute(3, 0x0C, common_name),
-        ]);
-        let validity = sequence(&[&tlv(0x17, b"150601000000Z"), &tlv(0x17, b"400601000000Z")]);
-        let mut modulus = vec![0];
-        modulus.extend(numbers(serial, 256));
-        modulus[1] |= 0x80;
-        modulus[256] |= 1;
-        let key = sequence(&[&tlv(2, &modulus), &tlv(2, &[1, 0, 1])]);
-        let spki = sequence(&[&rsa, &bits(&key)]);
-        let basic_constraints = sequence(&[
-            &tlv(0x06, &[0x55, 0x1D, 0x13]),
-            &tlv(0x01, &[0xFF]),
-            &tlv(0x04, &sequence(&[&tlv(0x01, &[0xFF])])),
-        ]);
-        let mut extensions = basic_constraints;
-        if padding > 0 {
-            let private = tlv(0x06, &[0x2B, 0x06, 0x01, 0x04, 0x01, 0x86, 0x8D, 0x1F, 0x03]);
-            extensions.extend(sequence(&[&private, &tlv(0x04, &tlv(0x04, &numbers(serial, padding)))]));
-        }
-        let tbs = sequence(&[
-            &tlv(0xA0, &[2, 1, 2]),
-            &tlv(2, &(serial + 1).to_be_bytes().iter().copied().skip_while(|byte| *byte == 0).collect::<Vec<_>>()),
-            &sha256_with_rsa,
-            &name,
-            &validity,
-            &name,
-            &spki,
-            &tlv(0xA3, &sequence(&[&extensions])),
-        ]);
-        sequence(&[&tbs, &sha256_with_rsa, &bits(&numbers(serial ^ 0x5555, 256))])
-    }
-
-    fn attribute(kind: u8, tag: u8, value: &str) -> Vec<u8> {
-        tlv(0x31, &sequence(&[&tlv(0x06, &[0x55, 0x04, kind]), &tlv(tag, value.as_bytes())]))
-    }
-
-    fn sequence(parts: &[&[u8]]) -> Vec<u8> {
-        tlv(0x30, &parts.concat())
-    }
-
-    fn bits(content: &[u8]) -> Vec<u8> {
-        tlv(0x03, &[&[0], content].concat())
-    }
-
-    fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
-        let mut element = vec![tag];
-        match content.len() {
-            short @ 0..0x80 => element.push(short as u8),
-            length => {
-                let bytes: Vec<u8> = length.to_be_bytes().into_iter().skip_while(|byte| *byte == 0).collect();
-                element.push(0x80 | bytes.len() as u8);
-                element.extend(bytes);
-            }
-        }
-        element.extend(content);
-        element
-    }
-
-    /// Bytes that differ from seed to seed and are the same in each run (xorshift).
-    fn numbers(seed: u32, count: usize) -> Vec<u8> {
-        let mut state = seed.wrapping_mul(2_654_435_761) | 1;
-        let mut next = || {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            (state >> 11) as u8
+        let large = |number| {
+            let mut root = Certificate::root(&format!("Large Root {number:02}"), number);
+            root.extensions.push(extension("1.3.6.1.4.1.99999.3", false, &octet_string(&[0x5A; 30_000])));
+            root.pem()
         };
-        (0..count).map(|_| next()).collect()
+        let text: String = (0..30).map(large).collect();
+        assert!(text.len() > 1 << 20, "{} bytes are not more than 1 MiB", text.len());
+        write(bundle, &text);
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::write(path, text).unwrap();
+        super::set_mode(path, 0o644);
     }
 }

@@ -208,6 +208,12 @@ fi
 
 # The command that runs pip, found when first needed: pip takes a while to start.
 pip=
+# Set by the first failure. Without a network each further try would take minutes to fail as well.
+pip_failed=no
+
+fetching() {
+    [ "$pip_failed" = yes ] || say "fetching $1"
+}
 
 find_pip() {
     [ -z "$pip" ] || return 0
@@ -227,8 +233,10 @@ find_pip() {
 
 # fetch_wheel REQUIREMENT: sets $wheel to the one file that was fetched, $version to the version in its name.
 fetch_wheel() {
+    [ "$pip_failed" = no ] || return 1
     make_scratch
     if ! find_pip; then
+        pip_failed=yes
         trouble "pip is missing: install with: sudo apt-get install -y --no-install-recommends python3-pip"
         return 1
     fi
@@ -236,7 +244,8 @@ fetch_wheel() {
     mkdir "$scratch/wheel" || return 1
     if ! $pip download -q --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: \
         -d "$scratch/wheel" "$1"; then
-        trouble "pip download $1 failed"
+        pip_failed=yes
+        trouble "pip download $1 failed: no more downloads are tried"
         return 1
     fi
     wheel=$(find "$scratch/wheel" -name '*.whl') || return 1
@@ -294,7 +303,7 @@ for wanted in $certifi_versions; do
     year=${wanted%%.*}
     read_version "certifi/$year"
     if [ "$present" != "$wanted" ]; then
-        say "fetching certifi $wanted"
+        fetching "certifi $wanted"
         make_certifi "certifi==$wanted" "$year" || trouble "certifi $wanted is missing"
     fi
 done
@@ -302,13 +311,13 @@ done
 # The newest one besides, whichever it is when this first runs: tomorrow's trouble is not in the old ones.
 read_version certifi/newest
 if [ -z "$present" ]; then
-    say "fetching the newest certifi"
+    fetching "the newest certifi"
     make_certifi certifi newest || trouble "the newest certifi is missing"
 fi
 
 read_version vectors
 if [ "$present" != "$vectors_version" ]; then
-    say "fetching cryptography-vectors $vectors_version"
+    fetching "cryptography-vectors $vectors_version"
     make_vectors || trouble "cryptography-vectors $vectors_version is missing"
 fi
 

@@ -136,7 +136,7 @@ pub fn read(bytes: &[u8]) -> Content {
     if whole {
         der_between(bytes, 0..bytes.len(), Encoding::Der, &mut lines, &mut content);
     } else {
-        while let Some(block) = scanner.next() {
+        for block in scanner.by_ref() {
             pem = true;
             der_between(bytes, block.preamble(), Encoding::DerInPem, &mut lines, &mut content);
             one_block(bytes, &block, &mut content);

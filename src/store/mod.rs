@@ -1,6 +1,7 @@
 //! Stores: what was named, the files that were found, the certificates in them.
 
 pub mod content;
+pub mod digest;
 pub mod discover;
 pub mod load;
 pub mod model;

@@ -307,6 +307,11 @@ impl Store {
     pub fn is_reachable(&self, source: SourceId, certificate: CertificateId) -> bool {
         self.reachable.contains_key(&(source, certificate))
     }
+    /// How many distinct certificates OpenSSL's look-up in a directory finds.
+    #[must_use]
+    pub fn reachable_count(&self, source: SourceId) -> usize {
+        self.reachable.range((source, CertificateId(0))..(SourceId(source.0 + 1), CertificateId(0))).count()
+    }
     /// The CAfiles that lie in a directory.
     pub fn bundles_inside(&self, directory: SourceId) -> impl Iterator<Item = SourceId> {
         self.source_ids()

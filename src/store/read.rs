@@ -18,21 +18,34 @@ pub struct Identity {
     pub inode: u64,
 }
 
+/// How often a file that changes under the reading is read again.
+const ATTEMPTS: u32 = 3;
+
 /// Reads a regular file. Never waits: a FIFO that took its place meanwhile is an error.
 ///
 /// # Errors
-/// [`Error::Io`], also where the path is no regular file any more.
+/// [`Error::Io`], also where the path is no regular file any more; [`Error::Changed`] where it changed each time that
+/// it was read.
 pub fn regular(path: &Path) -> Result<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let handle =
-        rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Error::io("open", path, error))?;
-    let stat = rustix::fs::fstat(&handle).map_err(|error| Error::io("read", path, error))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Error::io("read", path, io::Error::other("not a regular file")));
+    for _ in 0..ATTEMPTS {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let handle =
+            rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Error::io("open", path, error))?;
+        let stat = |handle: &File| rustix::fs::fstat(handle).map_err(|error| Error::io("read", path, error));
+        let mut file = File::from(handle);
+        let before = stat(&file)?;
+        if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
+            return Err(Error::io("read", path, io::Error::other("not a regular file")));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(before.st_size).unwrap_or(0).saturating_add(1));
+        file.read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
+        let after = stat(&file)?;
+        let state = |stat: &rustix::fs::Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+        if state(&before) == state(&after) && bytes.len() as u64 == after.st_size as u64 {
+            return Ok(bytes);
+        }
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).saturating_add(1));
-    File::from(handle).read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
-    Ok(bytes)
+    Err(Error::Changed { path: path.to_owned() })
 }
 
 /// Reads a pipe that the user named, to its end.

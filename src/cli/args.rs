@@ -1,0 +1,273 @@
+//! The arguments, as clap reads them; help, manual pages and completions are made of the same tree.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+use crate::plan::policy;
+
+/// Audits, deduplicates and rehashes CA trust stores: CAfile bundles and CApath directories
+#[derive(Debug, Parser)]
+#[command(name = "castore", version, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Report what a store holds, what is wrong with it, and what a TLS context pays for it
+    Audit(Audit),
+    /// Write a store's certificates without duplicates and expired ones, as a bundle, a hashed directory, or both
+    Compact(Compact),
+    /// Make the hash links of directories right, in place
+    Rehash(Rehash),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Print a manual page
+    Man(Man),
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs: one object, schema castore.report/1
+    Json,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What all commands that report have.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    pub format: Format,
+    /// Show every line, not the first few of each kind
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Print nothing on success
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// What "now" is.
+#[derive(Debug, Args)]
+pub struct When {
+    /// Judge dates as of this time: RFC 3339, or a date (00:00 UTC) [default: the clock]
+    #[arg(long, value_name = "TIME", value_parser = super::settings::parse_time)]
+    pub at: Option<i64>,
+    /// Report certificates that expire within this time (30d, 12h, 8w)
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = super::settings::parse_duration)]
+    pub expiring_within: i64,
+}
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// Bundles, single certificates, CApath directories; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// End with status 1 on findings of this severity and above, or of these ids
+    #[arg(long, value_name = "error|warning|notice|ID[,ID]", value_parser = super::settings::parse_fail_on)]
+    pub fail_on: Option<super::settings::FailOn>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub when: When,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "as above")]
+    pub output: Output,
+}
+
+/// Arguments of `compact`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("outputs").required(true).multiple(true).args(["bundle", "capath"]))]
+pub struct Compact {
+    /// Bundles, single certificates, CApath directories; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Write the certificates into this file, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub bundle: Option<PathBuf>,
+    /// Write the certificates into this directory, one a file, with hash links
+    #[arg(long, value_name = "DIR")]
+    pub capath: Option<PathBuf>,
+    /// What becomes of expired certificates
+    #[arg(long, value_enum, default_value = "drop", value_name = "POLICY")]
+    pub expired: Expired,
+    /// What becomes of blocks that cannot be read without a guess
+    #[arg(long, value_enum, default_value = "refuse", value_name = "POLICY")]
+    pub malformed: Malformed,
+    /// What becomes of certificates that may not issue others
+    #[arg(long, value_enum, default_value = "keep", value_name = "POLICY")]
+    pub not_ca: NotCa,
+    /// What becomes of trust attributes (TRUSTED CERTIFICATE blocks)
+    #[arg(long, value_enum, default_value = "plain", value_name = "POLICY")]
+    pub trust: Trust,
+    /// The order of the certificates; those of one subject always keep theirs
+    #[arg(long, value_enum, default_value = "first-seen", value_name = "ORDER")]
+    pub order: Order,
+    /// Whether an existing output may gain certificates that it lacks
+    #[arg(long, value_enum, default_value = "refuse", value_name = "POLICY")]
+    pub gain: Gain,
+    /// Remove files of an existing directory whose certificates are not in the plan, and links that find nothing
+    #[arg(long)]
+    pub prune: bool,
+    /// How many per cent of an existing bundle's certificates may go without being named
+    #[arg(long, default_value_t = 20, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub max_shrink: u8,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub writing: Writing,
+    /// Judge dates as of this time: RFC 3339, or a date (00:00 UTC) [default: the clock]
+    #[arg(long, value_name = "TIME", value_parser = super::settings::parse_time)]
+    pub at: Option<i64>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "as above")]
+    pub output: Output,
+}
+
+/// What all commands that write have.
+#[derive(Debug, Args)]
+pub struct Writing {
+    /// Write nothing; report what would be done
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Write nothing; end with status 1 if anything would be done
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
+}
+
+/// Arguments of `rehash`.
+#[derive(Debug, Args)]
+pub struct Rehash {
+    /// Directories
+    #[arg(required = true, value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub writing: Writing,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "as above")]
+    pub output: Output,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The command whose page to print [default: castore itself]
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
+
+macro_rules! policy {
+    ($(#[$doc:meta])* $name:ident => $target:path { $($(#[$variant_doc:meta])* $variant:ident => $value:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+        impl From<$name> for $target {
+            fn from(value: $name) -> Self {
+                match value { $($name::$variant => Self::$value),+ }
+            }
+        }
+    };
+}
+
+policy!(
+    /// Values of `--expired`.
+    Expired => policy::ExpiredPolicy {
+        /// They go, each one listed
+        Drop => Drop,
+        /// They stay
+        Keep => Keep,
+        /// They go where a valid certificate of the same subject and key stays
+        Superseded => Superseded,
+    }
+);
+policy!(
+    /// Values of `--malformed`.
+    Malformed => policy::MalformedPolicy {
+        /// Nothing is written
+        Refuse => Refuse,
+        /// They are left out, each one listed
+        Drop => Drop,
+        /// Boundaries are guessed, each guess listed; what cannot be guessed is refused
+        Repair => Repair,
+    }
+);
+policy!(
+    /// Values of `--not-ca`.
+    NotCa => policy::NotCaPolicy {
+        /// They stay
+        Keep => Keep,
+        /// They go, each one listed
+        Drop => Drop,
+    }
+);
+policy!(
+    /// Values of `--trust`.
+    Trust => policy::TrustPolicy {
+        /// They become plain CERTIFICATE blocks; what that widens is listed
+        Plain => Plain,
+        /// They stay TRUSTED CERTIFICATE blocks
+        Keep => Keep,
+        /// Nothing is written
+        Refuse => Refuse,
+    }
+);
+policy!(
+    /// Values of `--order`.
+    Order => policy::Order {
+        /// As they were met
+        FirstSeen => FirstSeen,
+        /// By subject
+        Subject => Subject,
+        /// By SHA-256 fingerprint
+        Fingerprint => Fingerprint,
+    }
+);
+policy!(
+    /// Values of `--gain`.
+    Gain => policy::GainPolicy {
+        /// Nothing is written
+        Refuse => Refuse,
+        /// It may; each one is listed
+        Accept => Accept,
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_tree_is_sound() {
+        Arguments::command().debug_assert();
+    }
+}

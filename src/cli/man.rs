@@ -1,0 +1,151 @@
+//! Manual pages: the clap tree, and what no tree of arguments says.
+
+use clap::CommandFactory as _;
+use clap_mangen::Man;
+
+use super::args::Arguments;
+
+/// A page in roff: castore's own, or a command's.
+pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
+    let mut root = Arguments::command();
+    root.build();
+    let tree = match command {
+        None => root,
+        Some(name) => root
+            .find_subcommand(name)
+            .cloned()
+            .map(|found| {
+                let full = format!("castore-{name}");
+                found.name(full).bin_name(format!("castore {name}")).disable_help_subcommand(true)
+            })
+            .ok_or_else(|| format!("no command is called '{name}'"))?,
+    };
+    let title = tree.get_name().to_uppercase();
+    let man = Man::new(tree)
+        .title(title)
+        .section("1")
+        .manual("castore")
+        .source(concat!("castore ", env!("CARGO_PKG_VERSION")));
+    let mut out = Vec::new();
+    let mut write = || -> std::io::Result<()> {
+        man.render_title(&mut out)?;
+        man.render_name_section(&mut out)?;
+        man.render_synopsis_section(&mut out)?;
+        man.render_description_section(&mut out)?;
+        man.render_options_section(&mut out)?;
+        if command.is_none() {
+            man.render_subcommands_section(&mut out)?;
+        }
+        out.extend_from_slice(extra(command).as_bytes());
+        Ok(())
+    };
+    write().map_err(|error| error.to_string())?;
+    Ok(out)
+}
+
+/// The hand-written sections.
+fn extra(command: Option<&str>) -> String {
+    let own = match command {
+        Some("audit") => AUDIT,
+        Some("compact") => COMPACT,
+        Some("rehash") => REHASH,
+        _ => "",
+    };
+    let shared = if matches!(command, Some("completions" | "man")) { "" } else { SHARED };
+    format!("{own}{shared}")
+}
+
+const AUDIT: &str = r#".SH FINDINGS
+A finding has an id that does not change, and one severity. An \fBerror\fR says that OpenSSL or GnuTLS loads less than, or
+other than, what the store holds, that look\-ups fail, or that a secret is exposed. A \fBwarning\fR costs time or space, or
+will break. A \fBnotice\fR is worth knowing.
+.PP
+Certificates are counted once a PEM block or DER file, each file once whatever its names; two are the same when the
+SHA\-256 of their DER is.
+.SH EXAMPLES
+.TP
+castore audit /etc/ssl/certs
+What is in this machine's store, what is wrong with it, and what a context pays for it.
+.TP
+castore audit \-\-fail\-on error /etc/ssl/certs
+For scripts: status 1 where there is an error.
+.TP
+curl \-s https://example.org/ca.pem | castore audit \-
+A bundle from a pipe.
+"#;
+
+const COMPACT: &str = r#".SH WHAT GOES IN
+Of a file every certificate. Of a CApath what a look\-up by hash finds, and the bundle inside it, the bundle's order first.
+Of a directory without a hash link every member. Certificates that no look\-up finds are listed. A certificate that may not
+issue others and stands only in a CApath goes to \-\-capath alone. Private keys are never copied.
+.PP
+A certificate that trust attributes reject for TLS servers anywhere in the inputs is left out, with all its copies.
+.SH WHAT COMES OUT
+The bundle holds CERTIFICATE blocks of 64 columns and nothing else, mode 0644. The directory holds one file a certificate,
+named by its CN, and HASH.N links to bare file names. What is written is read back before it takes its name. A second run
+writes nothing.
+.PP
+In an existing directory entries stay unless \-\-prune is given.
+.SH EXAMPLES
+.TP
+castore compact /etc/ssl/certs \-\-bundle ca.crt \-\-capath certs
+A minimal bundle and a hashed directory from this machine's store.
+.TP
+castore compact a.pem b.pem \-\-bundle ca.crt \-\-expired keep \-\-dry\-run
+What joining two bundles would give.
+.TP
+castore compact ca.crt \-\-bundle ca.crt \-\-check
+Whether a bundle is minimal: status 1 where it is not.
+"#;
+
+const REHASH: &str = r#".SH LINKS
+A file is linked when its name ends in .pem, .crt, .cer or .crl and it holds exactly one certificate or CRL, as
+\fBopenssl\-rehash\fR(1) does. Numbers have no gap. A link that works keeps its number, also one to a file elsewhere, as
+long as it is the only way to its certificate. A file that is named like a hash link is never overwritten. At no moment is
+a certificate lost that was found before.
+.SH EXAMPLES
+.TP
+castore rehash \-\-dry\-run /etc/ssl/certs
+What would change.
+"#;
+
+const SHARED: &str = r#".SH EXIT STATUS
+.TP
+0
+Done. Findings do not change this.
+.TP
+1
+\fBaudit\fR: there are findings at or above \-\-fail\-on. \fBcompact\fR and \fBrehash\fR with \-\-check: something would change.
+.TP
+2
+No answer: bad usage, a named path that cannot be read, a refused write. Nothing was changed.
+.SH FILES
+.TP
+/etc/ssl/certs
+The hashed directory of Debian, Ubuntu, SUSE, Alpine and Arch.
+.TP
+/etc/ssl/certs/ca\-certificates.crt
+The bundle of Debian, Ubuntu, Alpine and Arch.
+.TP
+/etc/pki/ca\-trust/extracted
+Bundles and the hashed directory of Fedora and its kin.
+.TP
+/usr/lib/ssl/cert.pem, /usr/lib/ssl/certs
+What OpenSSL loads by default on Debian and Ubuntu.
+.SH SEE ALSO
+\fBopenssl\-rehash\fR(1), \fBopenssl\-verification\-options\fR(1), \fBupdate\-ca\-certificates\fR(8), \fBtrust\fR(1)
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page() {
+        for command in Arguments::command().get_subcommands() {
+            let page = String::from_utf8(page(Some(command.get_name())).unwrap()).unwrap();
+            assert!(page.contains(".SH SYNOPSIS") && page.contains(".SH OPTIONS"), "{}", command.get_name());
+        }
+        assert!(page(Some("nothing")).is_err());
+    }
+}

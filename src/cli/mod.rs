@@ -1,0 +1,88 @@
+//! The command line: what was typed becomes what is meant, is run, and becomes an exit status.
+#![allow(clippy::disallowed_methods, reason = "the command line reads arguments and prints")]
+
+pub mod args;
+mod man;
+mod run;
+mod settings;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::error::Error;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// Done, findings included.
+    Done = 0,
+    /// Findings at or above `--fail-on`; `--check` would change something.
+    Differs = 1,
+    /// No answer. Nothing was changed.
+    Failed = 2,
+}
+
+/// Why a run has no answer.
+#[derive(Debug)]
+enum Failure {
+    /// An error of the library, with what to do about it.
+    Castore(Error, Option<&'static str>),
+    /// Bad usage that the argument parser does not see.
+    Usage(String),
+    /// The answer could not be printed.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let hint = settings::hint(&error);
+        Self::Castore(error, hint)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Runs the program with the arguments of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version go to standard output with status 0, usage to standard error with status 2.
+            let status = u8::try_from(error.exit_code()).unwrap_or(2);
+            let _ = error.print();
+            return ExitCode::from(status);
+        }
+    };
+    let status = run::run(arguments).unwrap_or_else(|failure| {
+        match failure {
+            // The reader went away: that is its right.
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::Done,
+            Failure::Output(error) => complain(&format!("cannot write the answer: {error}")),
+            Failure::Usage(text) => complain(&text),
+            Failure::Castore(error, hint) => {
+                complain(&error.to_string());
+                if let Some(hint) = hint {
+                    note(hint);
+                }
+            }
+        }
+        Status::Failed
+    });
+    ExitCode::from(status as u8)
+}
+
+/// Standard error may be closed: then nobody is to be told.
+fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "castore: error: {text}");
+}
+
+fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "castore: {text}");
+}

@@ -1,0 +1,200 @@
+//! What was typed, and what the machine says, as values that the library takes.
+#![allow(clippy::disallowed_methods, reason = "this module reads the clock and the environment")]
+
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::args::{Color, Compact, Output};
+use crate::audit::OpensslDefaults;
+use crate::audit::finding::Severity;
+use crate::audit::rules;
+use crate::certificate::validity::parse_instant;
+use crate::error::{Error, Refusal, Result};
+use crate::openssl::locations::{CERT_DIR, CERT_FILE, OPENSSL_DIRS, REGENERATED};
+use crate::plan::policy::{Policy, PrunePolicy};
+use crate::report::text::Look;
+use crate::store::read::Identity;
+
+/// Which findings make `audit` end with status 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FailOn {
+    /// Those of this severity and above.
+    Severity(Severity),
+    /// Those of these rules.
+    Rules(Vec<&'static str>),
+}
+
+impl FailOn {
+    /// Whether a finding counts.
+    pub fn includes(&self, id: &str) -> bool {
+        match self {
+            Self::Severity(least) => rules::find(id).is_some_and(|rule| rule.severity >= *least),
+            Self::Rules(ids) => ids.contains(&id),
+        }
+    }
+}
+
+/// `--fail-on`.
+pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
+    Ok(match text {
+        "error" => FailOn::Severity(Severity::Error),
+        "warning" => FailOn::Severity(Severity::Warning),
+        "notice" => FailOn::Severity(Severity::Notice),
+        _ => FailOn::Rules(
+            text.split(',')
+                .map(|id| {
+                    rules::find(id.trim())
+                        .map(|rule| rule.id)
+                        .ok_or_else(|| format!("no severity and no rule is called '{id}'"))
+                })
+                .collect::<std::result::Result<_, _>>()?,
+        ),
+    })
+}
+
+/// `--at`.
+pub fn parse_time(text: &str) -> std::result::Result<i64, String> {
+    parse_instant(text)
+        .ok_or_else(|| "neither RFC 3339 (2026-01-31T12:00:00Z) nor a date (2026-01-31)".to_owned())
+}
+
+/// `--expiring-within`.
+pub fn parse_duration(text: &str) -> std::result::Result<i64, String> {
+    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return Err("a number and one of s, m, h, d, w: 30d".to_owned()),
+    };
+    let number: i64 = digits.parse().map_err(|_| "a number and one of s, m, h, d, w: 30d".to_owned())?;
+    number.checked_mul(unit).filter(|seconds| *seconds >= 0).ok_or_else(|| "too long, or negative".to_owned())
+}
+
+/// Seconds since 1970, by the clock.
+pub fn now() -> i64 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
+    }
+}
+
+/// What OpenSSL's defaults lead to on this machine.
+pub fn openssl_defaults() -> Option<OpensslDefaults> {
+    let identity = |path: PathBuf| {
+        fs::metadata(path).ok().map(|metadata| Identity { device: metadata.dev(), inode: metadata.ino() })
+    };
+    OPENSSL_DIRS.iter().find_map(|directory| {
+        let directory = Path::new(directory);
+        let certificates = identity(directory.join(CERT_DIR))?;
+        Some(OpensslDefaults { directory: Some(certificates), file: identity(directory.join(CERT_FILE)) })
+    })
+}
+
+/// How text is to look on standard output.
+pub fn look(output: &Output) -> Look {
+    let terminal = io::stdout().is_terminal();
+    let color = match output.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
+    };
+    let width = if terminal {
+        Some(terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0)))
+    } else {
+        None
+    };
+    Look { width, verbose: output.verbose, color }
+}
+
+/// `compact`'s policy.
+pub fn policy(arguments: &Compact) -> Policy {
+    Policy {
+        expired: arguments.expired.into(),
+        malformed: arguments.malformed.into(),
+        not_ca: arguments.not_ca.into(),
+        trust: arguments.trust.into(),
+        order: arguments.order.into(),
+        gain: arguments.gain.into(),
+        prune: if arguments.prune { PrunePolicy::Prune } else { PrunePolicy::Keep },
+        max_shrink: arguments.max_shrink,
+    }
+}
+
+/// Where a bundle is written: a link is followed, so that the file behind it changes and the link stays.
+pub fn resolve_output(path: &Path) -> Result<(PathBuf, bool)> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.file_type().is_symlink() => {
+            let real = fs::canonicalize(path).map_err(|error| Error::io("follow the link", path, error))?;
+            resolve_output(&real)
+        }
+        Ok(metadata) if metadata.is_file() => Ok((path.to_owned(), true)),
+        Ok(_) => Err(Error::io("write", path, io::Error::other("it is no regular file"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), false)),
+        Err(error) => Err(Error::io("look at", path, error)),
+    }
+}
+
+/// Whether a directory is there.
+pub fn is_directory(path: &Path) -> Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(true),
+        Ok(_) => Err(Error::NotADirectory { path: path.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+            Ok(_) => Err(Error::io("follow the link", path, error)),
+            Err(_) => Ok(false),
+        },
+        Err(error) => Err(Error::io("look at", path, error)),
+    }
+}
+
+/// The tool of the distribution that writes this path anew, if it is such a path.
+pub fn regenerated_by(path: &Path) -> Option<&'static str> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    REGENERATED.iter().find(|(known, _)| Path::new(known) == real).map(|(_, tool)| *tool)
+}
+
+/// What to do about an error.
+pub fn hint(error: &Error) -> Option<&'static str> {
+    let Error::Refused(refusal) = error else { return None };
+    Some(match refusal {
+        Refusal::Malformed { .. } => {
+            "nothing was written; mend the blocks, or say --malformed drop or --malformed repair"
+        }
+        Refusal::Gain { .. } => "nothing was written; --gain accept lets it trust them",
+        Refusal::Trusted { .. } => "nothing was written; --trust plain or --trust keep takes them",
+        Refusal::Shrinks { .. } => "nothing was written; look at the inputs, or raise --max-shrink",
+        Refusal::Empty { .. } => "nothing was written; a bundle without a certificate breaks every client",
+        Refusal::Unreadable { .. } => "nothing was written; run as a user who may read all inputs",
+        Refusal::InTheWay { .. } => "nothing was written; move it out of the directory, and run again",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(parse_duration("30d"), Ok(2_592_000));
+        assert_eq!(parse_duration("2w"), Ok(1_209_600));
+        for bad in ["", "d", "30", "30y", "-1d", "99999999999999999d", "3 d"] {
+            assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn fail_on() {
+        assert!(parse_fail_on("warning").is_ok_and(|on| on.includes("expired") && !on.includes("leftover")));
+        assert!(
+            parse_fail_on("leftover,expired")
+                .is_ok_and(|on| on.includes("leftover") && !on.includes("duplicate"))
+        );
+        assert!(parse_fail_on("errors").is_err());
+    }
+}

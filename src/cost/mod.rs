@@ -1,0 +1,3 @@
+//! What it costs to load a store.
+
+pub mod estimate;

@@ -1,0 +1,773 @@
+//! `compact`: which certificates go into a bundle and a CApath, and which not, each with its reason.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use super::links::{self, Current, Stale, Wanted};
+use super::policy::{
+    ExpiredPolicy, GainPolicy, MalformedPolicy, NotCaPolicy, Order, Policy, PrunePolicy, TrustPolicy,
+};
+use super::{Action, Plan, Step, rehash};
+use crate::audit::Context;
+use crate::certificate::fingerprint::Fingerprint;
+use crate::certificate::name;
+use crate::certificate::trust::TrustAttributes;
+use crate::certificate::validity::ValidityState;
+use crate::certificate::{CertificateDer, fields::Fields};
+use crate::error::Refusal;
+use crate::escape::visible_path;
+use crate::openssl::hash_link::LinkKind;
+use crate::openssl::name_hash::{self, HashStyle};
+use crate::pem::encode::encode;
+use crate::pem::label::Label;
+use crate::pem::scan::DefectKind;
+use crate::store::content::{Encoding, OtherBlock, OtherKind};
+use crate::store::discover::Trouble;
+use crate::store::model::{Certificate, CertificateId, FileId, Occurrence, OccurrenceId, Store};
+use crate::store::source::{SourceId, SourceKind};
+use crate::wording::{block_defects, block_place, called, defect};
+
+/// Where the result goes, and what is there already.
+#[derive(Debug, Default)]
+pub struct Outputs<'a> {
+    /// The bundle, its path with links followed.
+    pub bundle: Option<BundleOutput>,
+    /// The directory.
+    pub capath: Option<CapathOutput<'a>>,
+}
+
+/// A bundle to write.
+#[derive(Debug)]
+pub struct BundleOutput {
+    /// Where.
+    pub path: PathBuf,
+    /// The bytes that are there.
+    pub existing: Option<Vec<u8>>,
+}
+
+/// A directory to write.
+#[derive(Debug)]
+pub struct CapathOutput<'a> {
+    /// Where.
+    pub path: PathBuf,
+    /// What is there: a store whose first source is the directory.
+    pub existing: Option<&'a Store>,
+}
+
+/// A certificate that goes in.
+#[derive(Debug, Clone)]
+struct Selected {
+    fingerprint: Fingerprint,
+    der: CertificateDer<'static>,
+    /// Written as a TRUSTED block with these attributes.
+    trust: Option<TrustAttributes>,
+    /// Whether it goes into a bundle: a leaf that stands in a CApath alone does not.
+    bundle: bool,
+}
+
+/// Plans the outputs.
+///
+/// # Errors
+/// Every [`Refusal`]; then nothing is to be written.
+pub fn compact(
+    store: &Store,
+    context: &Context,
+    policy: &Policy,
+    outputs: &Outputs<'_>,
+) -> Result<Plan, Refusal> {
+    let unreadable: Vec<String> = unreadable(store).map(|(_, text)| text).collect();
+    if !unreadable.is_empty() {
+        return Err(Refusal::Unreadable { places: unreadable });
+    }
+    let mut plan = Plan::default();
+    let mut selected = Selection::new(store, context, policy).run(&mut plan)?;
+    sort(&mut selected, policy.order);
+    plan.certificates = selected.iter().map(|selected| selected.fingerprint).collect::<BTreeSet<_>>().len();
+    // Everything that policy names as going.
+    let named: HashSet<Fingerprint> = plan
+        .changes
+        .iter()
+        .filter(|change| change.action == Action::Drop)
+        .filter_map(|change| change.certificate)
+        .collect();
+    // The directory first: what it gains is found before the bundle changes.
+    if let Some(capath) = &outputs.capath {
+        capath_steps(capath, &selected, policy, &mut plan)?;
+    }
+    if let Some(bundle) = &outputs.bundle {
+        bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
+    }
+    Ok(plan)
+}
+
+/// Members and inputs that could not be read, with their source. Keys are not trust, and often unreadable on purpose.
+pub(super) fn unreadable(store: &Store) -> impl Iterator<Item = (SourceId, String)> {
+    store.odd_entries().iter().filter_map(|entry| match &entry.trouble {
+        Trouble::Unreadable(reason) if entry.path.extension() != Some(OsStr::new("key")) => {
+            Some((entry.source, format!("{}: {reason}", visible_path(&entry.path))))
+        }
+        _ => None,
+    })
+}
+
+/// Goes through the inputs in order, once.
+struct Selection<'a> {
+    store: &'a Store,
+    context: &'a Context,
+    policy: &'a Policy,
+    /// Certificates that some input rejects for server authentication.
+    rejected: BTreeSet<CertificateId>,
+    /// A valid certificate of this key and subject is among the inputs.
+    valid: HashSet<(crate::certificate::fingerprint::SpkiDigest, Option<u32>)>,
+    done: BTreeMap<(CertificateId, Option<TrustAttributes>), usize>,
+    guessed: HashSet<Fingerprint>,
+    dropped: BTreeSet<CertificateId>,
+    malformed: Vec<String>,
+    trusted: Vec<String>,
+    out: Vec<Selected>,
+}
+
+impl<'a> Selection<'a> {
+    fn new(store: &'a Store, context: &'a Context, policy: &'a Policy) -> Self {
+        let rejected = store
+            .occurrences()
+            .iter()
+            .filter(|occurrence| occurrence.trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth))
+            .map(|occurrence| occurrence.certificate)
+            .collect();
+        let valid = if policy.expired == ExpiredPolicy::Superseded {
+            store
+                .certificates()
+                .iter()
+                .filter(|certificate| certificate.validity.at(context.now) == ValidityState::Valid)
+                .map(|certificate| (certificate.spki, certificate.subject_hash))
+                .collect()
+        } else {
+            HashSet::new()
+        };
+        Self {
+            store,
+            context,
+            policy,
+            rejected,
+            valid,
+            done: BTreeMap::new(),
+            guessed: HashSet::new(),
+            dropped: BTreeSet::new(),
+            malformed: Vec::new(),
+            trusted: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    fn run(mut self, plan: &mut Plan) -> Result<Vec<Selected>, Refusal> {
+        for (id, source) in self.store.source_ids().filter(|(_, source)| source.named) {
+            match source.kind {
+                SourceKind::CaPath | SourceKind::Directory => self.directory(id, plan),
+                _ => self.store.files_of(id).for_each(|(file, _)| self.file(file, None, true, plan)),
+            }
+        }
+        if !self.malformed.is_empty() {
+            return Err(Refusal::Malformed { places: self.malformed });
+        }
+        if !self.trusted.is_empty() {
+            return Err(Refusal::Trusted { places: self.trusted });
+        }
+        Ok(self.out)
+    }
+
+    /// The CAfiles inside a directory first, then its members by name.
+    fn directory(&mut self, directory: SourceId, plan: &mut Plan) {
+        let store = self.store;
+        let bundles: Vec<SourceId> = store.bundles_inside(directory).collect();
+        for &bundle in &bundles {
+            store.files_of(bundle).for_each(|(file, _)| self.file(file, None, true, plan));
+        }
+        let hashed = store.source(directory).kind == SourceKind::CaPath;
+        let mut members: Vec<FileId> = store
+            .members_of(directory)
+            .filter(|(_, file)| !bundles.contains(&file.source))
+            .map(|(file, _)| file)
+            .collect();
+        members.sort_by(|&a, &b| store.file(a).path().cmp(store.file(b).path()));
+        for file in members {
+            self.file(file, hashed.then_some(directory), false, plan);
+        }
+    }
+
+    /// `looked_up` is the CApath whose look-ups decide what counts; `None` takes every certificate.
+    fn file(&mut self, id: FileId, looked_up: Option<SourceId>, bundle: bool, plan: &mut Plan) {
+        let store = self.store;
+        let file = store.file(id);
+        let mut blocks: Vec<(usize, Result<OccurrenceId, &OtherBlock>)> = store
+            .occurrences_of_file(id)
+            .map(|(id, occurrence)| (occurrence.span.start, Ok(id)))
+            .chain(file.others.iter().map(|block| (block.span.start, Err(block))))
+            .collect();
+        blocks.sort_by_key(|(offset, _)| *offset);
+        // A file that no look-up opens is no input; what it holds is listed.
+        let opened =
+            looked_up.is_none_or(|directory| store.links_of(directory).any(|link| link.leads_to == Ok(id)));
+        for (_, block) in blocks {
+            match block {
+                Ok(occurrence) => self.occurrence(occurrence, looked_up, bundle, plan),
+                Err(block) => self.other(file.path(), block, opened, bundle, plan),
+            }
+        }
+    }
+
+    fn occurrence(&mut self, id: OccurrenceId, looked_up: Option<SourceId>, bundle: bool, plan: &mut Plan) {
+        let store = self.store;
+        let occurrence = store.occurrence(id);
+        let certificate = store.certificate(occurrence.certificate);
+        let path = store.file(occurrence.file).path();
+        let drop = |this: &mut Self, plan: &mut Plan, reason: String| {
+            if this.dropped.insert(occurrence.certificate) {
+                plan.change(
+                    Action::Drop,
+                    path,
+                    Some(certificate.fingerprint),
+                    format!("{}: {reason}", called(certificate)),
+                );
+            }
+        };
+        if self.rejected.contains(&occurrence.certificate) {
+            return drop(self, plan, "trust attributes reject it for TLS servers".into());
+        }
+        if looked_up.is_some_and(|directory| !store.is_reachable(directory, occurrence.certificate)) {
+            if !self.done.keys().any(|(done, _)| *done == occurrence.certificate) {
+                plan.change(
+                    Action::Drop,
+                    path,
+                    Some(certificate.fingerprint),
+                    format!(
+                        "{}: no look-up by hash finds it, so that OpenSSL does not trust it now",
+                        called(certificate)
+                    ),
+                );
+            }
+            return;
+        }
+        if certificate.validity.at(self.context.now) == ValidityState::Expired {
+            let superseded = self.valid.contains(&(certificate.spki, certificate.subject_hash));
+            match self.policy.expired {
+                ExpiredPolicy::Drop => {
+                    return drop(
+                        self,
+                        plan,
+                        "expired; rustls and Java still accept an expired anchor, no other reader does"
+                            .into(),
+                    );
+                }
+                ExpiredPolicy::Superseded if superseded => {
+                    return drop(
+                        self,
+                        plan,
+                        "expired, and a valid certificate of its subject and key stays".into(),
+                    );
+                }
+                ExpiredPolicy::Keep | ExpiredPolicy::Superseded => {}
+            }
+        }
+        if self.policy.not_ca == NotCaPolicy::Drop && certificate.ca == Some(false) {
+            return drop(self, plan, "may not issue certificates".into());
+        }
+        if occurrence.trust.is_some() && self.policy.trust == TrustPolicy::Refuse {
+            self.trusted.push(format!("{}:{}", visible_path(path), occurrence.line));
+            return;
+        }
+        let trust = occurrence.trust.clone().filter(|_| self.policy.trust == TrustPolicy::Keep);
+        let into_bundle = bundle || looked_up.is_none() || certificate.ca != Some(false);
+        if let Some(&place) = self.done.get(&(occurrence.certificate, trust.clone())) {
+            self.out[place].bundle |= into_bundle;
+            return;
+        }
+        if let Some(attributes) = &occurrence.trust
+            && trust.is_none()
+            && !attributes.trusted().is_empty()
+        {
+            let reason = format!(
+                "{}: trusted for every purpose, where the input trusts it for {}",
+                called(certificate),
+                attributes.trusted().join(", ")
+            );
+            plan.change(Action::Gain, path, Some(certificate.fingerprint), reason);
+        }
+        if let Some(reason) = repaired(occurrence) {
+            plan.change(
+                Action::Repair,
+                path,
+                Some(certificate.fingerprint),
+                format!("{}: {reason}", called(certificate)),
+            );
+        }
+        if !into_bundle {
+            let reason = format!(
+                "{}: may not issue certificates; it goes into the directory, not into the bundle",
+                called(certificate)
+            );
+            plan.change(Action::Keep, path, Some(certificate.fingerprint), reason);
+        }
+        self.done.insert((occurrence.certificate, trust.clone()), self.out.len());
+        self.out.push(Selected {
+            fingerprint: certificate.fingerprint,
+            der: certificate.der.clone(),
+            trust,
+            bundle: into_bundle,
+        });
+    }
+
+    fn other(&mut self, path: &Path, block: &OtherBlock, opened: bool, bundle: bool, plan: &mut Plan) {
+        let place = block_place(path, block);
+        match &block.kind {
+            OtherKind::PrivateKey => plan.change(
+                Action::Drop,
+                path,
+                None,
+                format!("line {}: a private key is no trust", block.line),
+            ),
+            OtherKind::Malformed { defects, guess } if block.label.is_certificate() && opened => {
+                // A boundary that is quoted in a comment is text; an END without BEGIN holds nothing.
+                if defects.iter().all(|defect| defect.kind == DefectKind::QuotedBoundary) {
+                    return;
+                }
+                match (self.policy.malformed, guess) {
+                    (MalformedPolicy::Repair, Some(der)) => self.guess(path, block, der, bundle, plan),
+                    (MalformedPolicy::Drop, _) => {
+                        plan.change(
+                            Action::Drop,
+                            path,
+                            None,
+                            format!("line {}: {}", block.line, block_defects(block)),
+                        );
+                    }
+                    (MalformedPolicy::Repair, None) => {
+                        self.malformed.push(format!("{place} (no repair is possible: drop it)"))
+                    }
+                    (MalformedPolicy::Refuse, _) => self.malformed.push(place),
+                }
+            }
+            OtherKind::NotACertificate(_) if opened => match self.policy.malformed {
+                MalformedPolicy::Drop => {
+                    plan.change(
+                        Action::Drop,
+                        path,
+                        None,
+                        format!("line {}: {}", block.line, block_defects(block)),
+                    );
+                }
+                _ => self.malformed.push(place),
+            },
+            OtherKind::Malformed { .. } | OtherKind::NotACertificate(_)
+                if !block.label.is_certificate() || !opened =>
+            {
+                plan.change(
+                    Action::Drop,
+                    path,
+                    None,
+                    format!("line {}: {}", block.line, block_defects(block)),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// The certificate of a damaged block, as if its boundaries were right.
+    fn guess(
+        &mut self,
+        path: &Path,
+        block: &OtherBlock,
+        der: &CertificateDer<'static>,
+        bundle: bool,
+        plan: &mut Plan,
+    ) {
+        let fingerprint = der.fingerprint();
+        let known =
+            self.store.certificates().iter().any(|certificate| certificate.fingerprint == fingerprint);
+        if !self.guessed.insert(fingerprint) || known {
+            return;
+        }
+        let certificate = Certificate::new(der.clone(), fingerprint);
+        let expired = certificate.validity.at(self.context.now) == ValidityState::Expired;
+        let unwanted = expired && self.policy.expired == ExpiredPolicy::Drop
+            || self.policy.not_ca == NotCaPolicy::Drop && certificate.ca == Some(false);
+        if unwanted {
+            let reason = format!("{}: repaired, and expired or no CA", called(&certificate));
+            plan.change(Action::Drop, path, Some(fingerprint), reason);
+            return;
+        }
+        let reason = format!("{}: line {}: {}", called(&certificate), block.line, block_defects(block));
+        plan.change(Action::Repair, path, Some(fingerprint), reason);
+        self.out.push(Selected {
+            fingerprint,
+            der: der.clone(),
+            trust: None,
+            bundle: bundle || certificate.ca != Some(false),
+        });
+    }
+}
+
+/// What about an occurrence is put right by writing it anew; odd framing that every reader takes is no matter.
+fn repaired(occurrence: &Occurrence) -> Option<String> {
+    let mut reasons = Vec::new();
+    match occurrence.encoding {
+        Encoding::Der | Encoding::DerInPem => reasons.push("DER, written as PEM".to_owned()),
+        Encoding::Pem(Label::X509Certificate) => reasons.push("label X509 CERTIFICATE".to_owned()),
+        Encoding::Pem(_) => {}
+    }
+    reasons.extend(occurrence.defects.iter().map(|found| defect(found.kind)));
+    if occurrence.trailing > 0 {
+        reasons.push(format!("{} bytes behind it are cut", occurrence.trailing));
+    }
+    if occurrence.ber {
+        reasons.push("its outer header is written as DER".to_owned());
+    }
+    if reasons.is_empty() { None } else { Some(reasons.join(", ")) }
+}
+
+/// Sorts, but leaves certificates of one subject in their order: the first one meets the others' place.
+fn sort(selected: &mut Vec<Selected>, order: Order) {
+    if order == Order::FirstSeen {
+        return;
+    }
+    let canonical = |der: &CertificateDer<'_>| name_hash::canonical(der.fields().subject);
+    let mut groups: Vec<(Option<Vec<u8>>, Vec<Selected>)> = Vec::new();
+    let mut places: HashMap<Option<Vec<u8>>, usize> = HashMap::new();
+    for one in selected.drain(..) {
+        let subject = canonical(&one.der);
+        let place = *places.entry(subject.clone()).or_insert_with(|| {
+            groups.push((subject, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(one);
+    }
+    match order {
+        Order::FirstSeen => {}
+        Order::Subject => {
+            groups.sort_by_cached_key(|(_, group)| name::to_rfc2253(group[0].der.fields().subject))
+        }
+        Order::Fingerprint => groups.sort_by_key(|(_, group)| group[0].fingerprint),
+    }
+    selected.extend(groups.into_iter().flat_map(|(_, group)| group));
+}
+
+fn block_of(selected: &Selected) -> String {
+    match &selected.trust {
+        Some(trust) => encode(Label::TrustedCertificate, &[selected.der.as_bytes(), trust.der()].concat()),
+        None => encode(Label::Certificate, selected.der.as_bytes()),
+    }
+}
+
+fn bundle_steps(
+    output: &BundleOutput,
+    selected: &[Selected],
+    context: &Context,
+    policy: &Policy,
+    named: &HashSet<Fingerprint>,
+    plan: &mut Plan,
+) -> Result<(), Refusal> {
+    let chosen: Vec<&Selected> = selected.iter().filter(|selected| selected.bundle).collect();
+    if chosen.is_empty() {
+        return Err(Refusal::Empty { output: visible_path(&output.path) });
+    }
+    let bytes: Vec<u8> = chosen.iter().flat_map(|selected| block_of(selected).into_bytes()).collect();
+    if let Some(existing) = &output.existing {
+        if *existing == bytes {
+            return Ok(());
+        }
+        let before = crate::store::load::load_bytes("existing", existing);
+        let had: HashSet<Fingerprint> =
+            before.certificates().iter().map(|certificate| certificate.fingerprint).collect();
+        gains(&output.path, &had, &chosen, policy, plan)?;
+        shrinks(&output.path, &before, &chosen, context, policy, named, plan)?;
+    }
+    let holds = chosen.iter().map(|selected| selected.fingerprint).collect();
+    plan.change(Action::Write, &output.path, None, format!("{} certificates", chosen.len()));
+    plan.steps.push(Step::WriteFile { path: output.path.clone(), bytes, holds });
+    Ok(())
+}
+
+fn gains(
+    path: &Path,
+    had: &HashSet<Fingerprint>,
+    chosen: &[&Selected],
+    policy: &Policy,
+    plan: &mut Plan,
+) -> Result<(), Refusal> {
+    let gained: Vec<&&Selected> =
+        chosen.iter().filter(|selected| !had.contains(&selected.fingerprint)).collect();
+    // An output without any certificate trusts nobody; filling it is what it is for.
+    if gained.is_empty() || had.is_empty() {
+        return Ok(());
+    }
+    let called = |selected: &Selected| called(&Certificate::new(selected.der.clone(), selected.fingerprint));
+    if policy.gain == GainPolicy::Refuse {
+        let certificates = gained
+            .iter()
+            .map(|selected| format!("{} ({})", called(selected), selected.fingerprint))
+            .collect();
+        return Err(Refusal::Gain { output: visible_path(path), certificates });
+    }
+    for selected in gained {
+        plan.change(
+            Action::Gain,
+            path,
+            Some(selected.fingerprint),
+            format!("{}: it was not there before", called(selected)),
+        );
+    }
+    Ok(())
+}
+
+/// Lists what an existing bundle loses, and refuses to lose much of it that nothing names.
+fn shrinks(
+    path: &Path,
+    before: &Store,
+    chosen: &[&Selected],
+    context: &Context,
+    policy: &Policy,
+    named: &HashSet<Fingerprint>,
+    plan: &mut Plan,
+) -> Result<(), Refusal> {
+    let stays: HashSet<Fingerprint> = chosen.iter().map(|selected| selected.fingerprint).collect();
+    let alive = |certificate: &&Certificate| certificate.validity.at(context.now) != ValidityState::Expired;
+    let of = before.certificates().iter().filter(alive).count();
+    let gone: Vec<&Certificate> = before
+        .certificates()
+        .iter()
+        .filter(|certificate| {
+            !stays.contains(&certificate.fingerprint) && !named.contains(&certificate.fingerprint)
+        })
+        .collect();
+    let gone_alive = gone.iter().copied().filter(alive).count();
+    if gone_alive * 100 > of * usize::from(policy.max_shrink) {
+        return Err(Refusal::Shrinks { gone: gone_alive, of, limit: policy.max_shrink });
+    }
+    for certificate in gone {
+        let reason = format!("{}: it was in the output, and is in no input", called(certificate));
+        plan.change(Action::Drop, path, Some(certificate.fingerprint), reason);
+    }
+    Ok(())
+}
+
+fn capath_steps(
+    output: &CapathOutput<'_>,
+    selected: &[Selected],
+    policy: &Policy,
+    plan: &mut Plan,
+) -> Result<(), Refusal> {
+    if selected.is_empty() {
+        return Err(Refusal::Empty { output: visible_path(&output.path) });
+    }
+    // One file a certificate, whatever trust attributes its copies have: the first one's.
+    let mut seen = HashSet::new();
+    let selected: Vec<&Selected> =
+        selected.iter().filter(|selected| seen.insert(selected.fingerprint)).collect();
+    let mut removed = HashSet::new();
+    let mut taken = BTreeSet::new();
+    let mut wanted = Vec::new();
+    let mut has_file: HashSet<Fingerprint> = HashSet::new();
+    let mut removals = Vec::new();
+    match output.existing {
+        None => plan.steps.push(Step::MakeDirectory { path: output.path.clone() }),
+        Some(existing) => {
+            let directory = SourceId(0);
+            rehash::refuse_unreadable(existing, directory)?;
+            let had: HashSet<Fingerprint> = existing
+                .certificate_ids()
+                .filter(|(id, _)| existing.is_reachable(directory, *id))
+                .map(|(_, certificate)| certificate.fingerprint)
+                .collect();
+            gains(&output.path, &had, &selected, policy, plan)?;
+            taken = names_taken(existing, &output.path);
+            let chosen: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
+            for (file, name) in unwanted_members(existing, directory, &output.path, &chosen) {
+                let path = output.path.join(&name);
+                let certificate = existing.occurrences_of_file(file).next();
+                let certificate =
+                    certificate.map(|(_, occurrence)| existing.certificate(occurrence.certificate));
+                let what = certificate.map(called).unwrap_or_default();
+                let fingerprint = certificate.map(|certificate| certificate.fingerprint);
+                if policy.prune == PrunePolicy::Prune {
+                    plan.change(Action::Remove, &path, fingerprint, format!("{what}: not in the plan"));
+                    removals.push(Step::RemoveFile { path });
+                    removed.insert(name);
+                } else {
+                    plan.change(
+                        Action::Keep,
+                        &path,
+                        fingerprint,
+                        format!("{what}: not in the plan; --prune removes it"),
+                    );
+                }
+            }
+            let mut scratch = Plan::default();
+            wanted = rehash::wanted(existing, directory, &removed, &mut scratch);
+            has_file = wanted
+                .iter()
+                .filter(|file| file.kind == LinkKind::Certificate)
+                .map(|file| file.fingerprint)
+                .collect();
+            has_file.extend(hash_named_files(existing, directory));
+        }
+    }
+    let new: Vec<&Selected> =
+        selected.iter().copied().filter(|selected| !has_file.contains(&selected.fingerprint)).collect();
+    let names = file_names(&new, &taken);
+    for (selected, name) in new.iter().zip(names) {
+        let path = output.path.join(&name);
+        plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
+        plan.steps.push(Step::WriteFile {
+            path,
+            bytes: block_of(selected).into_bytes(),
+            holds: vec![selected.fingerprint],
+        });
+        if let Some(hash) = name_hash::subject_hash(selected.der.fields().subject) {
+            wanted.push(Wanted {
+                name,
+                kind: LinkKind::Certificate,
+                hash,
+                fingerprint: selected.fingerprint,
+            });
+        }
+    }
+    let current = output.existing.map(|store| Current { store, directory: SourceId(0) });
+    let stale = match policy.prune {
+        PrunePolicy::Prune => Stale::Remove,
+        PrunePolicy::Keep => Stale::Keep,
+    };
+    links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+    plan.steps.extend(removals);
+    Ok(())
+}
+
+/// Certificates in files that are named like hash links, as FreeBSD's stores are.
+fn hash_named_files(store: &Store, directory: SourceId) -> Vec<Fingerprint> {
+    store
+        .links_of(directory)
+        .filter(|link| link.target.is_none())
+        .filter_map(|link| link.leads_to.as_ref().ok())
+        .filter(|&&file| store.loads_by_directory(file) == (1, true))
+        .flat_map(|&file| store.occurrences_of_file(file))
+        .map(|(_, occurrence)| store.certificate(occurrence.certificate).fingerprint)
+        .collect()
+}
+
+/// Every name in a directory, in lower case: file systems may not tell cases apart.
+fn names_taken(store: &Store, directory: &Path) -> BTreeSet<OsString> {
+    let files = store.files().iter().flat_map(|file| &file.names).map(PathBuf::as_path);
+    let odd = store.odd_entries().iter().map(|entry| entry.path.as_path());
+    files
+        .chain(odd)
+        .filter(|path| path.parent() == Some(directory))
+        .filter_map(|path| path.file_name())
+        .map(|name| OsString::from_vec(name.as_bytes().to_ascii_lowercase()))
+        .collect()
+}
+
+/// Members of an existing directory of which no certificate is wanted, under each name that is no hash link.
+fn unwanted_members(
+    store: &Store,
+    directory: SourceId,
+    path: &Path,
+    chosen: &HashSet<Fingerprint>,
+) -> Vec<(FileId, OsString)> {
+    let mut out = Vec::new();
+    for (id, file) in store.members_of(directory) {
+        let beside = store.source(file.source).inside == Some(directory);
+        let wanted = store
+            .occurrences_of_file(id)
+            .any(|(_, occurrence)| chosen.contains(&store.certificate(occurrence.certificate).fingerprint));
+        if beside || wanted || file.occurrences.is_empty() {
+            continue;
+        }
+        // A name that a tool left behind is not ours to remove, and a link to another place goes with the links.
+        for name in
+            file.names.iter().filter(|name| name.parent() == Some(path)).filter_map(|name| name.file_name())
+        {
+            let is_link = store.links_of(directory).any(|link| link.name == name && link.target.is_some());
+            if !is_link && !crate::store::source::is_leftover(name.as_bytes()) {
+                out.push((id, name.to_owned()));
+            }
+        }
+    }
+    out.sort_by(|a, b| a.1.cmp(&b.1));
+    out
+}
+
+/// A name for each certificate's file: its CN, else OU, O, fingerprint; unique whatever the case of letters.
+///
+/// The files of one subject sort in the order given, so that a later `openssl rehash` numbers them alike.
+fn file_names(selected: &[&Selected], taken: &BTreeSet<OsString>) -> Vec<OsString> {
+    let mut taken = taken.clone();
+    let mut by_subject: BTreeMap<Option<Vec<u8>>, Vec<usize>> = BTreeMap::new();
+    for (index, selected) in selected.iter().enumerate() {
+        by_subject.entry(name_hash::canonical(selected.der.fields().subject)).or_default().push(index);
+    }
+    let group_of: HashMap<usize, Vec<usize>> =
+        by_subject.into_values().map(|group| (group[0], group)).collect();
+    let mut names = vec![OsString::new(); selected.len()];
+    for first in 0..selected.len() {
+        let Some(group) = group_of.get(&first) else { continue };
+        let base = base_name(&selected[first].der.fields(), selected[first].fingerprint);
+        let mut attempt = 0;
+        loop {
+            let candidates: Vec<String> =
+                (0..group.len()).map(|number| numbered(&base, attempt, number, group.len())).collect();
+            let free = |name: &String| !taken.contains(OsStr::new(&name.to_ascii_lowercase()));
+            if candidates.iter().all(free) {
+                for (&index, name) in group.iter().zip(candidates) {
+                    taken.insert(OsString::from(name.to_ascii_lowercase()));
+                    names[index] = OsString::from(name);
+                }
+                break;
+            }
+            attempt += 1;
+        }
+    }
+    names
+}
+
+/// `BASE.pem`, `BASE_2.pem`; in a group `BASE_01.pem` and so on, as wide as the group is large.
+fn numbered(base: &str, attempt: usize, number: usize, of: usize) -> String {
+    let attempt = if attempt == 0 { String::new() } else { format!("_{}", attempt + 1) };
+    if of == 1 {
+        return format!("{base}{attempt}.pem");
+    }
+    let width = of.to_string().len();
+    format!("{base}{attempt}_{:0width$}.pem", number + 1)
+}
+
+/// ASCII letters, digits, dots, hyphens and underscores; no leading dot or hyphen; at most 100 characters.
+fn base_name(fields: &Fields<'_>, fingerprint: Fingerprint) -> String {
+    let text = [name::COMMON_NAME, name::ORGANIZATIONAL_UNIT, name::ORGANIZATION].iter().find_map(|oid| {
+        name::find(fields.subject, oid).filter(|text| text.bytes().any(|byte| byte.is_ascii_alphanumeric()))
+    });
+    let Some(text) = text else { return fingerprint.to_string() };
+    let mut out = String::new();
+    for character in text.trim().chars().take(100) {
+        match character {
+            c if c.is_ascii_alphanumeric() || ".-".contains(c) => out.push(c),
+            _ if out.ends_with('_') => {}
+            _ => out.push('_'),
+        }
+    }
+    let out = out.trim_start_matches(['.', '-']).trim_end_matches('_');
+    out.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_groups_sort_in_order() {
+        let names: Vec<_> = (0..12).map(|number| numbered("Root", 0, number, 12)).collect();
+        assert!(names.is_sorted());
+        assert_eq!(names[0], "Root_01.pem");
+        assert_eq!(numbered("Root", 0, 0, 1), "Root.pem");
+        assert_eq!(numbered("Root", 1, 0, 1), "Root_2.pem");
+    }
+}

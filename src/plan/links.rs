@@ -1,0 +1,252 @@
+//! The hash links of a directory: which there should be, and the steps from those that are.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Action, Plan, Step};
+use crate::certificate::fingerprint::Fingerprint;
+use crate::error::Refusal;
+use crate::escape::visible_path;
+use crate::openssl::hash_link::{HashLink, LinkKind, LinkName, LinkSet};
+use crate::openssl::name_hash::HashStyle;
+use crate::store::content::OtherKind;
+use crate::store::model::{FileId, Link, Store};
+use crate::store::source::SourceId;
+
+/// A file that wants a link: its name in the directory, and what a look-up would ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The bare file name, the link's target.
+    pub name: OsString,
+    /// Certificate or CRL.
+    pub kind: LinkKind,
+    /// Subject hash (issuer hash of a CRL).
+    pub hash: u32,
+    /// What it holds.
+    pub fingerprint: Fingerprint,
+}
+
+/// What a directory holds now.
+#[derive(Debug, Clone, Copy)]
+pub struct Current<'a> {
+    /// A store in which the directory is a source.
+    pub store: &'a Store,
+    /// The directory.
+    pub directory: SourceId,
+}
+
+/// Which links stay that nobody wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// They go: dangling ones, wrong hashes, numbers beyond the count, old hashes.
+    Remove,
+    /// They stay, unless a right link needs the name.
+    Keep,
+}
+
+/// The target of a link that should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    /// A link with this text.
+    Text(OsString),
+    /// The file of that name itself, which is no link.
+    Itself(OsString),
+}
+
+/// Plans the links of a directory. `wanted` is in the order in which numbers are given.
+///
+/// A working link keeps its number where that lies below the count, so that nothing that is found now is lost at any
+/// moment. A link whose target nobody wants stays as long as what it leads to is not found otherwise.
+///
+/// # Errors
+/// [`Refusal::InTheWay`] where a name is taken by something that is no link.
+pub fn plan(
+    directory: &Path,
+    current: Option<Current<'_>>,
+    wanted: &[Wanted],
+    style: HashStyle,
+    stale: Stale,
+    removed: &HashSet<OsString>,
+    plan: &mut Plan,
+) -> Result<(), Refusal> {
+    let links: Vec<&Link> =
+        current.map(|current| current.store.links_of(current.directory).collect()).unwrap_or_default();
+    let desired = desired(current, &links, wanted, style, removed);
+
+    let standing: HashMap<&OsStr, &Link> = links.iter().map(|link| (link.name.as_os_str(), *link)).collect();
+    let others = current.map(|current| other_names(current, directory)).unwrap_or_default();
+    let mut names = BTreeSet::new();
+    for (link, target) in &desired {
+        let name = OsString::from(link.to_string());
+        match target {
+            Target::Itself(own) if *own == name => {}
+            Target::Itself(text) | Target::Text(text) => {
+                let there = standing.get(name.as_os_str());
+                let same = there.is_some_and(|there| {
+                    there.target.as_deref().map(Path::as_os_str) == Some(text.as_os_str())
+                });
+                if !same {
+                    if there.is_some_and(|there| there.target.is_none()) && !removed.contains(&name) {
+                        return Err(in_the_way(directory, &name, "a file with another hash"));
+                    }
+                    if others.contains(&name) {
+                        return Err(in_the_way(directory, &name, "no link"));
+                    }
+                    let replaces = there.is_some_and(|there| there.target.is_some());
+                    let path = directory.join(&name);
+                    plan.change(Action::Link, &path, None, format!("to {}", visible_path(text)));
+                    plan.steps.push(Step::Link { path, target: text.clone(), replaces });
+                }
+            }
+        }
+        names.insert(name);
+    }
+    // From the highest number down: no gap opens below a link that stays.
+    let mut unwanted: Vec<&&Link> = links
+        .iter()
+        .filter(|link| link.target.is_some() && !names.contains(&link.name))
+        .filter(|link| stale == Stale::Remove || leads_to_removed(link, current, directory, removed))
+        .collect();
+    unwanted.sort_by_key(|link| {
+        let name = link.hash_link();
+        (name.hash, name.kind, std::cmp::Reverse(name.number))
+    });
+    for link in unwanted {
+        let path = directory.join(&link.name);
+        plan.change(Action::Unlink, &path, None, "nothing is found through it that is not found otherwise");
+        plan.steps.push(Step::Unlink { path });
+    }
+    Ok(())
+}
+
+fn in_the_way(directory: &Path, name: &OsStr, what: &'static str) -> Refusal {
+    Refusal::InTheWay { path: visible_path(directory.join(name)), what }
+}
+
+/// Whether a link's target is one of the files that go.
+fn leads_to_removed(
+    link: &Link,
+    current: Option<Current<'_>>,
+    directory: &Path,
+    removed: &HashSet<OsString>,
+) -> bool {
+    let (Some(current), Ok(file)) = (current, &link.leads_to) else { return false };
+    let file = current.store.file(*file);
+    let mut own =
+        file.names.iter().filter(|name| name.parent() == Some(directory)).filter_map(|name| name.file_name());
+    own.any(|name| removed.contains(name))
+}
+
+/// All names in the directory that are not hash links: a link cannot take them.
+fn other_names(current: Current<'_>, directory: &Path) -> HashSet<OsString> {
+    let names = current.store.files().iter().flat_map(|file| &file.names).map(PathBuf::as_path);
+    let odd = current
+        .store
+        .odd_entries()
+        .iter()
+        .filter(|entry| entry.target.is_none())
+        .map(|entry| entry.path.as_path());
+    names
+        .chain(odd)
+        .filter(|path| path.parent() == Some(directory))
+        .filter_map(|path| path.file_name())
+        .filter(|name| LinkName::parse(name.as_bytes()).is_none())
+        .map(OsStr::to_owned)
+        .collect()
+}
+
+fn desired(
+    current: Option<Current<'_>>,
+    links: &[&Link],
+    wanted: &[Wanted],
+    style: HashStyle,
+    removed: &HashSet<OsString>,
+) -> Vec<(HashLink, Target)> {
+    let mut set = LinkSet::new();
+    let mut found: HashSet<(u32, LinkKind, Fingerprint)> = HashSet::new();
+    // Files that are named like a link hold their numbers: they are content, and never overwritten.
+    for link in links.iter().filter(|link| link.target.is_none() && !removed.contains(&link.name)) {
+        let (LinkName::Proper(name), Ok(file), Some(current)) = (link.link, &link.leads_to, current) else {
+            continue;
+        };
+        let holds = holds(current, *file, name, style);
+        if !holds.is_empty() {
+            found.extend(holds.into_iter().map(|fingerprint| (name.hash, name.kind, fingerprint)));
+            set.want(name.hash, name.kind, Some(name.number), Target::Itself(link.name.clone()));
+        }
+    }
+    // The number of a link that leads to the wanted file by its bare name.
+    let mut numbers: BTreeMap<(u32, LinkKind, &OsStr), u32> = BTreeMap::new();
+    for link in links {
+        if let (LinkName::Proper(name), Some(target)) = (link.link, &link.target) {
+            numbers
+                .entry((name.hash, name.kind, target.as_os_str()))
+                .and_modify(|number| *number = name.number.min(*number))
+                .or_insert(name.number);
+        }
+    }
+    for file in wanted {
+        if found.insert((file.hash, file.kind, file.fingerprint)) {
+            let standing = numbers.get(&(file.hash, file.kind, file.name.as_os_str())).copied();
+            set.want(file.hash, file.kind, standing, Target::Text(file.name.clone()));
+        }
+    }
+    // A link that works stays, wherever it leads, as long as it is the only way to what it finds.
+    for link in links {
+        let (Some(target), Ok(file), Some(current)) = (&link.target, &link.leads_to, current) else {
+            continue;
+        };
+        if leads_to_removed(link, Some(current), &current.store.source(current.directory).path, removed) {
+            continue;
+        }
+        let name = link.hash_link();
+        let new: Vec<_> = holds(current, *file, name, style)
+            .into_iter()
+            .map(|fingerprint| (name.hash, name.kind, fingerprint))
+            .filter(|key| !found.contains(key))
+            .collect();
+        if !new.is_empty() {
+            found.extend(new);
+            let standing = matches!(link.link, LinkName::Proper(_)).then_some(name.number);
+            set.want(name.hash, name.kind, standing, Target::Text(target.as_os_str().to_owned()));
+        }
+    }
+    set.into_links()
+}
+
+/// What a look-up for a name's hash finds in a file.
+fn holds(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -> Vec<Fingerprint> {
+    let store = current.store;
+    match name.kind {
+        LinkKind::Certificate => {
+            let (loaded, _) = store.loads_by_directory(file);
+            store
+                .occurrences_of_file(file)
+                .take(loaded)
+                .map(|(_, occurrence)| store.certificate(occurrence.certificate))
+                .filter(|certificate| match style {
+                    HashStyle::Canonical => certificate.subject_hash == Some(name.hash),
+                    HashStyle::Old => certificate.subject_hash_old == name.hash,
+                })
+                .map(|certificate| certificate.fingerprint)
+                .collect()
+        }
+        LinkKind::Crl => store
+            .file(file)
+            .others
+            .iter()
+            .filter_map(|block| match block.kind {
+                OtherKind::Crl { issuer_hash, issuer_hash_old, fingerprint } => {
+                    let hash = match style {
+                        HashStyle::Canonical => issuer_hash,
+                        HashStyle::Old => issuer_hash_old,
+                    };
+                    (hash == Some(name.hash)).then_some(fingerprint)
+                }
+                _ => None,
+            })
+            .collect(),
+    }
+}

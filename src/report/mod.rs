@@ -1,0 +1,6 @@
+//! What is told: one model, several forms.
+
+pub mod json;
+pub mod model;
+pub mod text;
+pub mod words;

@@ -1,0 +1,339 @@
+//! A report for people.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::model::{CostRow, FindingRow, Report, SourceRow};
+use crate::escape::visible;
+use crate::wording::count;
+
+/// How the text looks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Look {
+    /// Lines are wrapped at this many columns; `None` leaves them long, for other programs.
+    pub width: Option<usize>,
+    /// Everything, not the first few lines of each kind.
+    pub verbose: bool,
+    /// With colour.
+    pub color: bool,
+}
+
+/// Lines of one kind that are shown without `-v`.
+const FEW: usize = 3;
+/// Stores that are shown without `-v`.
+const STORES: usize = 8;
+
+/// Writes a report.
+///
+/// # Errors
+/// Those of the writer.
+pub fn render(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Text { look, out };
+    match report.command {
+        "audit" => text.audit(report),
+        _ => text.writing(report),
+    }
+}
+
+struct Text<'a> {
+    look: Look,
+    out: &'a mut dyn Write,
+}
+
+impl Text<'_> {
+    fn audit(&mut self, report: &Report) -> io::Result<()> {
+        self.verdict(report)?;
+        self.stores(report)?;
+        self.findings(report)?;
+        self.cost(&report.cost)?;
+        self.totals(report)
+    }
+
+    /// What a writing command did, or would do.
+    fn writing(&mut self, report: &Report) -> io::Result<()> {
+        let mut by_action: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for change in &report.changes {
+            let line = format!("{}: {}", visible(&change.path), change.reason);
+            by_action.entry(change.action).or_default().push(line);
+        }
+        for (action, title) in ACTIONS {
+            let Some(lines) = by_action.get(action) else { continue };
+            self.heading(&format!("{title} ({})", lines.len()))?;
+            self.some(lines, lines.len())?;
+        }
+        self.cost(&report.cost)
+    }
+
+    fn verdict(&mut self, report: &Report) -> io::Result<()> {
+        let summary = &report.summary;
+        let worst = if summary.errors > 0 {
+            self.paint("error")
+        } else if summary.warnings > 0 {
+            self.paint("warning")
+        } else {
+            Style::new().fg_color(Some(AnsiColor::Green.into())).bold()
+        };
+        let named: Vec<_> = report.sources.iter().filter(|source| source.inside.is_none()).collect();
+        let what = match named.as_slice() {
+            [one] => visible(&one.path).into_owned(),
+            several => count(several.len(), "store"),
+        };
+        let tally = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.notices, "notice")]
+            .map(|(number, noun)| count(number, noun))
+            .join(", ");
+        self.styled(worst, &format!("{what}: {tally}"), "")?;
+        if let Some(next) = next(report) {
+            self.wrapped(&format!("next: {next}"), "      ")?;
+        }
+        Ok(())
+    }
+
+    fn stores(&mut self, report: &Report) -> io::Result<()> {
+        self.heading("Stores")?;
+        let shown = if self.look.verbose { report.sources.len() } else { STORES };
+        for source in report.sources.iter().take(shown) {
+            self.wrapped(&format!("  {}: {}", visible(&source.path), describe(source, report)), "    ")?;
+        }
+        self.more(report.sources.len().saturating_sub(shown), "store")
+    }
+
+    fn findings(&mut self, report: &Report) -> io::Result<()> {
+        let mut order: Vec<&str> = Vec::new();
+        let mut groups: BTreeMap<&str, Vec<&FindingRow>> = BTreeMap::new();
+        for severity in ["error", "warning", "notice"] {
+            for finding in report.findings.iter().filter(|finding| finding.severity == severity) {
+                if !order.contains(&finding.id) {
+                    order.push(finding.id);
+                }
+                groups.entry(finding.id).or_default().push(finding);
+            }
+        }
+        if order.is_empty() {
+            return Ok(());
+        }
+        self.heading("Findings")?;
+        let mut notices = Vec::new();
+        for id in order {
+            let group = &groups[id];
+            if group[0].severity == "notice" && !self.look.verbose {
+                notices.push(format!("{} {id}", group.len()));
+                continue;
+            }
+            let shown = if self.look.verbose { group.len() } else { FEW };
+            for (index, finding) in group.iter().take(shown).enumerate() {
+                self.finding(finding, index == 0)?;
+            }
+            self.more(group.len().saturating_sub(shown), id)?;
+        }
+        if !notices.is_empty() {
+            self.wrapped(&format!("  notices: {} (-v shows them)", notices.join(", ")), "    ")?;
+        }
+        Ok(())
+    }
+
+    fn finding(&mut self, finding: &FindingRow, with_help: bool) -> io::Result<()> {
+        let place = finding.occurrences.first().map(|place| match place.line {
+            Some(line) => format!("{}:{line}", visible(&place.path)),
+            None => visible(&place.path).into_owned(),
+        });
+        let style = self.paint(finding.severity);
+        let help = if with_help { format!("; {}", finding.help) } else { String::new() };
+        let places = match finding.occurrences.len() {
+            0 | 1 => String::new(),
+            number => format!(" ({number} places)"),
+        };
+        let text = format!("{}[{}]: {}{places}{help}", finding.severity, finding.id, finding.message);
+        let line = format!("  {}: {text}", place.unwrap_or_default());
+        let mark = format!("{}[{}]:", finding.severity, finding.id);
+        let lines = self.lines(&line, "    ");
+        for line in lines {
+            let line = if self.look.color && line.contains(&mark) {
+                line.replacen(&mark, &format!("{style}{mark}{style:#}"), 1)
+            } else {
+                line
+            };
+            writeln!(self.out, "{line}")?;
+        }
+        if self.look.verbose {
+            for place in finding.occurrences.iter().skip(1) {
+                let line = place.line.map_or_else(String::new, |line| format!(":{line}"));
+                writeln!(self.out, "      {}{line}", visible(&place.path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cost(&mut self, rows: &[CostRow]) -> io::Result<()> {
+        let Some(first) = rows.first() else { return Ok(()) };
+        self.heading(&format!("One context (estimate: {})", first.estimate.model))?;
+        for row in rows {
+            let layout = match row.layout {
+                "now" => "now",
+                "compacted" => "after compact",
+                _ => "without OpenSSL's default file",
+            };
+            writeln!(
+                self.out,
+                "  {layout:<31}{:>20} parsed {:>10.2} ms",
+                count(row.certificates, "certificate"),
+                row.estimate.milliseconds
+            )?;
+        }
+        Ok(())
+    }
+
+    fn totals(&mut self, report: &Report) -> io::Result<()> {
+        let summary = &report.summary;
+        self.heading("Totals")?;
+        self.wrapped(
+            &format!(
+                "  {} at {} ({}), {} expired at {}",
+                count(summary.certificates, "certificate"),
+                count(summary.occurrences, "place"),
+                if summary.duplicates == 1 {
+                    "1 copy".to_owned()
+                } else {
+                    format!("{} copies", summary.duplicates)
+                },
+                summary.expired,
+                report.now,
+            ),
+            "    ",
+        )?;
+        writeln!(self.out, "  digest {}", summary.digest)
+    }
+
+    fn some(&mut self, lines: &[String], of: usize) -> io::Result<()> {
+        let shown = if self.look.verbose { of } else { 2 * FEW };
+        for line in lines.iter().take(shown) {
+            self.wrapped(&format!("  {line}"), "    ")?;
+        }
+        self.more(of.saturating_sub(shown), "")
+    }
+
+    fn more(&mut self, number: usize, what: &str) -> io::Result<()> {
+        match number {
+            0 => Ok(()),
+            _ if what.is_empty() => writeln!(self.out, "    and {number} more (-v shows them)"),
+            _ => writeln!(self.out, "    and {number} more {what} (-v shows them)"),
+        }
+    }
+
+    fn heading(&mut self, text: &str) -> io::Result<()> {
+        self.styled(Style::new().bold(), text, "")
+    }
+
+    fn styled(&mut self, style: Style, text: &str, indent: &str) -> io::Result<()> {
+        for line in self.lines(text, indent) {
+            if self.look.color {
+                writeln!(self.out, "{style}{line}{style:#}")?;
+            } else {
+                writeln!(self.out, "{line}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wrapped(&mut self, text: &str, indent: &str) -> io::Result<()> {
+        self.lines(text, indent).into_iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    }
+
+    fn lines(&self, text: &str, indent: &str) -> Vec<String> {
+        match self.look.width {
+            None => vec![text.to_owned()],
+            Some(width) => {
+                let options =
+                    textwrap::Options::new(width.max(40)).subsequent_indent(indent).break_words(false);
+                textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+            }
+        }
+    }
+
+    fn paint(&self, severity: &str) -> Style {
+        let color = match severity {
+            "error" => AnsiColor::Red,
+            "warning" => AnsiColor::Yellow,
+            _ => AnsiColor::Cyan,
+        };
+        Style::new().fg_color(Some(color.into())).bold()
+    }
+}
+
+/// Actions in the order in which people read them, and what they are called.
+const ACTIONS: [(&str, &str); 8] = [
+    ("drop", "Left out"),
+    ("gain", "Gained"),
+    ("repair", "Put right"),
+    ("keep", "Left as it is"),
+    ("write", "Written"),
+    ("link", "Linked"),
+    ("unlink", "Unlinked"),
+    ("remove", "Removed"),
+];
+
+fn describe(source: &SourceRow, report: &Report) -> String {
+    let certificates = |number| count(number, "certificate");
+    match source.kind {
+        "capath" => format!(
+            "CApath, {} in its own files, {} found by hash",
+            certificates(source.certificates),
+            source.reachable.unwrap_or(0)
+        ),
+        "bundle" => {
+            let copies = source.certificates - source.unique;
+            let mut text = format!("CAfile, {}", certificates(source.certificates));
+            if copies > 0 {
+                text.push_str(&format!(" ({} distinct)", source.unique));
+            }
+            let inside = source.inside.and_then(|id| report.sources.get(id));
+            if let (Some(found), Some(directory)) = (source.reachable, inside) {
+                let directory = visible(&directory.path);
+                text.push_str(&if found == source.unique {
+                    format!(", all of them also found by hash in {directory}")
+                } else {
+                    format!(", {found} of them also found by hash in {directory}")
+                });
+            }
+            text
+        }
+        "directory" => {
+            format!("directory without hash links, {} in its own files", certificates(source.certificates))
+        }
+        "certificate" => "one certificate".to_owned(),
+        _ => "no certificate".to_owned(),
+    }
+}
+
+/// What to type next.
+fn next(report: &Report) -> Option<String> {
+    let has = |id: &str| report.findings.iter().any(|finding| finding.id == id);
+    let paths: Vec<String> = report
+        .sources
+        .iter()
+        .filter(|source| source.inside.is_none())
+        .take(3)
+        .map(|source| visible(&source.path).into_owned())
+        .collect();
+    let paths = paths.join(" ");
+    if report.summary.errors > 0 && report.summary.certificates == 0 {
+        return None;
+    }
+    if has("unreachable") || has("no-hash-links") || has("wrong-hash-link") || has("bad-link-name") {
+        return Some(format!("castore rehash --dry-run {paths}"));
+    }
+    if report.summary.errors > 0 {
+        return Some("mend the errors below; castore audit -v shows every place".to_owned());
+    }
+    if has("duplicate") || has("duplicate-across") || has("expired") || has("one-sided") {
+        return Some(format!("castore compact {paths} --bundle NEW.crt --capath NEW --dry-run"));
+    }
+    if has("eager-and-on-demand") {
+        return Some(
+            "reuse one TLS context: nothing here is a duplicate within one file, so compact wins nothing"
+                .to_owned(),
+        );
+    }
+    None
+}

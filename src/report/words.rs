@@ -1,0 +1,206 @@
+//! Findings in words.
+
+use crate::audit::Context;
+use crate::audit::finding::{BadValidity, Detail, Finding, Unreachable};
+use crate::certificate::validity::Time;
+use crate::escape::{visible, visible_path};
+use crate::store::content::Shape;
+use crate::store::discover::Special;
+use crate::store::model::{Certificate, CertificateId, LinkState, Store};
+use crate::store::source::SourceId;
+use crate::wording::{called, count, date, defect};
+
+/// What a finding says, in one line without its place.
+#[must_use]
+pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
+    let subject = || finding.certificate.map_or_else(String::new, |id| called(store.certificate(id)));
+    let source = |id: SourceId| visible_path(&store.source(id).path);
+    match &finding.detail {
+        Detail::Duplicate => match finding.places.len() {
+            2 => format!("{} stands here twice", subject()),
+            times => format!("{} stands here {times} times", subject()),
+        },
+        Detail::DuplicateAcross { certificates, .. } => {
+            format!("{} that another file holds as well", count(*certificates, "certificate"))
+        }
+        Detail::EagerAndOnDemand { certificates, directory, .. } => format!(
+            "OpenSSL parses all {certificates} for every context, and would find each in {} on demand",
+            source(*directory)
+        ),
+        Detail::OneSided { missing_from, certificates, .. } => format!(
+            "{} that {} does not give: {}",
+            count(*certificates, "CA certificate"),
+            source(*missing_from),
+            names_of_places(store, finding)
+        ),
+        Detail::Expired { not_after, superseded } => {
+            let rest = if *superseded { " (a valid one of the same subject and key is here)" } else { "" };
+            format!("{} expired on {}{rest}", subject(), date(*not_after))
+        }
+        Detail::ExpiresSoon { not_after, days } => {
+            format!("{} expires on {}, in {}", subject(), date(*not_after), count(*days as usize, "day"))
+        }
+        Detail::NotYetValid { not_before } => {
+            format!("{} is not valid before {}", subject(), date(*not_before))
+        }
+        Detail::BadValidity(what) => {
+            let what = match what {
+                BadValidity::Reversed => "ends before it begins to be valid",
+                BadValidity::Unreadable => {
+                    "has a date that means no instant; it counts as neither valid nor expired"
+                }
+                BadValidity::NotStrict => {
+                    "has a date that RFC 5280 does not allow, and OpenSSL does not compare"
+                }
+            };
+            format!("{} {what}", subject())
+        }
+        Detail::Unreachable(why) => format!("OpenSSL does not find {}: {}", subject(), unreachable(why)),
+        Detail::Unlinked { certificates, .. } => format!(
+            "{} without a hash link: {}",
+            count(*certificates, "certificate"),
+            names_of_places(store, finding)
+        ),
+        Detail::DeadCapath { links } => {
+            format!("none of its {} leads to a file: OpenSSL finds nothing here", count(*links, "hash link"))
+        }
+        Detail::NoHashLinks { certificates } => {
+            format!(
+                "{} and no hash link: as a CApath OpenSSL finds nothing here",
+                count(*certificates, "certificate")
+            )
+        }
+        Detail::DanglingLink { target } => format!("leads to {}, which is not there", visible_path(target)),
+        Detail::LinkLoop { target } => format!("leads to {} and back to itself", visible_path(target)),
+        Detail::WrongHashLink { link, right, state } => match (right, state) {
+            (Some(right), LinkState::WrongHash) => {
+                format!("the hash of its target is {right:08x}, not {:08x}", link.hash)
+            }
+            (None, LinkState::WrongHash) => {
+                "OpenSSL refuses the name of its target: no hash leads there".into()
+            }
+            _ => "its target holds nothing that a look-up could find".into(),
+        },
+        Detail::BadLinkName { meant } => format!("OpenSSL looks for {meant}, never for this name"),
+        Detail::DerInBundle { length } => {
+            format!("{} stands here as {length} bytes of DER, between PEM blocks", subject())
+        }
+        Detail::GluedBoundary { times: 1 } => {
+            "END and BEGIN stand on one line: OpenSSL loads nothing from the file".into()
+        }
+        Detail::GluedBoundary { times } => {
+            format!("END and BEGIN stand on one line, {times} times: OpenSSL loads nothing from the file")
+        }
+        Detail::MalformedBlock { label, kind, counted } => {
+            let rest = if *counted { "; the certificate itself is whole" } else { "" };
+            format!("{label} block: {}{rest}", defect(*kind))
+        }
+        Detail::MalformedCertificate { error } => format!("what the block holds is no certificate: {error}"),
+        Detail::PrivateKey => "a private key stands here (its content is not shown)".into(),
+        Detail::NoCertificates { shape } => {
+            format!("no certificate: {}", shape.map_or("the directory has none", shape_words))
+        }
+        Detail::Unreadable { reason } => format!("cannot be read: {}", visible(reason)),
+        Detail::NotRegular(special) => match special {
+            Special::Fifo => "is a FIFO: opening it waits for ever".into(),
+            Special::Device => "is a device".into(),
+            Special::Socket => "is a socket".into(),
+        },
+        Detail::NotACa => format!("{} may not issue certificates", subject()),
+        Detail::Leftover => "was left by a tool or an editor; castore does not read it".into(),
+        Detail::Reissued { group } => {
+            format!(
+                "{} of one subject and key: {}",
+                count(group.len(), "certificate"),
+                group_words(store, context, group)
+            )
+        }
+        Detail::SameSubject { group } => {
+            format!(
+                "{} of one subject, with different keys: {}",
+                count(group.len(), "certificate"),
+                group_words(store, context, group)
+            )
+        }
+    }
+}
+
+fn unreachable(why: &Unreachable) -> String {
+    match why {
+        Unreachable::NoLink => "no hash link leads to it".into(),
+        Unreachable::Gap(link) => format!("{link} leads to it, and a lower number is missing"),
+        Unreachable::Shadowed(link) => {
+            format!("{link} leads to it, and the look-up stops at a lower number that does not load")
+        }
+        Unreachable::Case(name) => format!("it is never looked up as {}", visible(name)),
+        Unreachable::WrongHash(link) => format!("{link}, which leads to it, has another hash"),
+        Unreachable::Legacy(link) => format!("{link}, which leads to it, is a name for OpenSSL 0.9.8"),
+        Unreachable::SeveralInFile(number) => {
+            format!("its file holds {number} certificates, and no link has its hash")
+        }
+        Unreachable::NotLoadable(link) => format!("{link} leads to a file that OpenSSL cannot read up to it"),
+    }
+}
+
+fn shape_words(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Empty => "the file is empty",
+        Shape::Html => "the file is an HTML page",
+        Shape::Utf16 => "the file is UTF-16, which no TLS library reads (write it again as ASCII)",
+        Shape::DoubleBase64 => "the file is PEM encoded in base64 once more (decode it once)",
+        Shape::EscapedNewlines => "its newlines are written as \\n, as in JSON or an environment variable",
+        Shape::OnlyKeys => "the file holds a private key alone",
+        Shape::OnlyMalformed => "every block in the file is damaged",
+        Shape::OnlyOtherBlocks => "the file holds PEM blocks of other kinds alone",
+        Shape::Text => "the file is text without a PEM block",
+        Shape::Binary => "the file is binary, and no DER certificate",
+    }
+}
+
+/// The names of the certificates that a finding points to: a few, then how many more.
+fn names_of_places(store: &Store, finding: &Finding) -> String {
+    let mut names = Vec::new();
+    for place in &finding.places {
+        if let crate::audit::finding::Place::Occurrence(id) = place {
+            let name = called(store.certificate(store.occurrence(*id).certificate));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            if names.len() > 3 {
+                break;
+            }
+        }
+    }
+    let more = names.len() > 3 || names.len() < finding.places.len() && finding.places.len() > 3;
+    names.truncate(3);
+    let mut text = names.join(", ");
+    if more {
+        text.push_str(", ...");
+    }
+    text
+}
+
+/// The differing facts of a same-subject group, and who picks which.
+fn group_words(store: &Store, context: &Context, group: &[CertificateId]) -> String {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return String::new() };
+    let dates: Vec<String> = group.iter().take(4).map(|&id| until(store.certificate(id), context)).collect();
+    let more = if group.len() > 4 { ", ..." } else { "" };
+    format!(
+        "{} ({}{more}); OpenSSL takes the first ({}), GnuTLS the last ({})",
+        called(store.certificate(*first)),
+        dates.join(", "),
+        short(store.certificate(*first)),
+        short(store.certificate(*last)),
+    )
+}
+
+fn until(certificate: &Certificate, context: &Context) -> String {
+    let Time { instant: Some(end), .. } = certificate.validity.not_after else {
+        return "until an unreadable date".into();
+    };
+    if end < context.now { format!("expired {}", date(end)) } else { format!("until {}", date(end)) }
+}
+
+fn short(certificate: &Certificate) -> String {
+    certificate.fingerprint.to_string()[..8].to_owned()
+}

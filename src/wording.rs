@@ -1,0 +1,80 @@
+//! Names of things in words, safe to print: for messages, plans and reports alike.
+
+use std::path::Path;
+
+use crate::certificate::name;
+use crate::certificate::validity::rfc3339;
+use crate::escape::{visible, visible_path};
+use crate::pem::scan::DefectKind;
+use crate::store::content::{OtherBlock, OtherKind};
+use crate::store::model::Certificate;
+
+/// What people call a certificate: CN, else OU, else O, else the whole subject, else the start of its fingerprint.
+/// Escaped for print.
+#[must_use]
+pub fn called(certificate: &Certificate) -> String {
+    let fields = certificate.der.fields();
+    let found = [name::COMMON_NAME, name::ORGANIZATIONAL_UNIT, name::ORGANIZATION]
+        .iter()
+        .find_map(|oid| name::find(fields.subject, oid).filter(|text| !text.trim().is_empty()));
+    let text = found.unwrap_or_else(|| match name::to_rfc2253(fields.subject) {
+        subject if subject.is_empty() => format!("sha256:{}", &certificate.fingerprint.to_string()[..16]),
+        subject => subject,
+    });
+    visible(&text).into_owned()
+}
+
+/// The date of an instant.
+#[must_use]
+pub fn date(instant: i64) -> String {
+    let mut text = rfc3339(instant);
+    text.truncate(text.find('T').unwrap_or(text.len()));
+    text
+}
+
+/// `1 certificate`, `2 certificates`.
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A defect in words.
+#[must_use]
+pub fn defect(kind: DefectKind) -> String {
+    match kind {
+        DefectKind::MissingEnd => "no END boundary before the next BEGIN or the end of the file".into(),
+        DefectKind::MissingBegin => "an END boundary without a BEGIN".into(),
+        DefectKind::LabelMismatch => "END names another label than BEGIN".into(),
+        DefectKind::GluedBoundary => "END and BEGIN on one line".into(),
+        DefectKind::QuotedBoundary => "a BEGIN boundary quoted in a line of text".into(),
+        DefectKind::BlankLine => "a blank line inside the base64".into(),
+        DefectKind::Header => "a header (Name: value) inside the block".into(),
+        DefectKind::BareCarriageReturn => "carriage returns alone as line ends".into(),
+        DefectKind::BadBase64(byte @ 0x21..=0x7E) => format!("'{}' is not base64", char::from(byte)),
+        DefectKind::BadBase64(byte) => format!("byte {byte:02x} is not base64"),
+        DefectKind::BadPadding => "the base64 has the wrong length or padding".into(),
+        DefectKind::EscapedNewline => "newlines written as \\n, as in JSON or an environment variable".into(),
+        DefectKind::Empty => "nothing between BEGIN and END".into(),
+    }
+}
+
+/// What is wrong with a block that gives no certificate.
+#[must_use]
+pub fn block_defects(block: &OtherBlock) -> String {
+    let what = match &block.kind {
+        OtherKind::Malformed { defects, .. } => {
+            defects.iter().map(|found| defect(found.kind)).collect::<Vec<_>>().join(", ")
+        }
+        OtherKind::NotACertificate(error) => format!("no certificate: {error}"),
+        OtherKind::PrivateKey => "a private key".into(),
+        OtherKind::Crl { .. } => "a CRL".into(),
+        OtherKind::Other => "no certificate".into(),
+    };
+    format!("{} block: {what}", block.label)
+}
+
+/// `path:line: what is wrong`.
+#[must_use]
+pub fn block_place(path: &Path, block: &OtherBlock) -> String {
+    format!("{}:{}: {}", visible_path(path), block.line, block_defects(block))
+}

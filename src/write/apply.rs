@@ -1,0 +1,145 @@
+//! A plan's steps, in order.
+#![allow(clippy::disallowed_methods, reason = "this module removes what a failed run has staged")]
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::atomic::{Directory, Staged};
+use crate::certificate::fingerprint::Fingerprint;
+use crate::error::{Error, Result};
+use crate::plan::{Plan, Step};
+use crate::store::content;
+
+/// Carries out a plan.
+///
+/// All files are written and read back before the first one takes its name. A directory that is new is made under
+/// another name, filled, and renamed.
+///
+/// # Errors
+/// [`Error::Io`] and [`Error::ReadBack`]. Where staging fails nothing was changed; where a later step fails, the steps
+/// before it stand, each file whole, and a second run does the rest.
+pub fn apply(plan: &Plan) -> Result<()> {
+    let (new_directory, steps) =
+        match plan.steps.iter().position(|step| matches!(step, Step::MakeDirectory { .. })) {
+            None => (None, plan.steps.as_slice()),
+            Some(at) => (Some(at), plan.steps.as_slice()),
+        };
+    let Some(at) = new_directory else { return run(steps, None) };
+    let Step::MakeDirectory { path } = &steps[at] else { return run(steps, None) };
+    // What is made inside the new directory is made in the staged one; the rest waits until it has its name.
+    let (inside, outside): (Vec<Step>, Vec<Step>) = steps
+        .iter()
+        .filter(|step| !matches!(step, Step::MakeDirectory { .. }))
+        .cloned()
+        .partition(|step| step_path(step).parent() == Some(path.as_path()));
+    let name = path.file_name().ok_or_else(|| Error::NotADirectory { path: path.clone() })?;
+    let parent = Directory::open(path.parent().unwrap_or(Path::new("")))?;
+    let stage = parent.make_stage_directory()?;
+    let staged_path = parent.path().join(&stage);
+    let made = run(&inside, Some((path, &staged_path)))
+        .and_then(|()| run_all_but_placing(&outside))
+        .and_then(|()| parent.place_directory(&stage, name));
+    if let Err(error) = made {
+        // Only what this run made is in it.
+        let _ = std::fs::remove_dir_all(&staged_path);
+        return Err(error);
+    }
+    parent.sync()?;
+    run(&outside, None)
+}
+
+/// Tries whether the files of the other steps can be written, before the directory takes its name.
+fn run_all_but_placing(steps: &[Step]) -> Result<()> {
+    let directories = open_directories(steps, None)?;
+    stage_files(steps, &directories).map(drop)
+}
+
+fn step_path(step: &Step) -> &Path {
+    match step {
+        Step::MakeDirectory { path }
+        | Step::WriteFile { path, .. }
+        | Step::Link { path, .. }
+        | Step::Unlink { path }
+        | Step::RemoveFile { path } => path,
+    }
+}
+
+/// The directories that steps work in, open; `moved` says that one of them stands elsewhere for now.
+fn open_directories(
+    steps: &[Step],
+    moved: Option<(&PathBuf, &PathBuf)>,
+) -> Result<Vec<(PathBuf, Directory)>> {
+    let mut open: Vec<(PathBuf, Directory)> = Vec::new();
+    for step in steps {
+        let parent = step_path(step).parent().unwrap_or(Path::new(""));
+        if !open.iter().any(|(path, _)| path == parent) {
+            let real = match moved {
+                Some((planned, staged)) if planned == parent => staged,
+                _ => parent,
+            };
+            open.push((parent.to_owned(), Directory::open(real)?));
+        }
+    }
+    Ok(open)
+}
+
+fn directory<'a>(open: &'a [(PathBuf, Directory)], step: &Step) -> Result<&'a Directory> {
+    let parent = step_path(step).parent().unwrap_or(Path::new(""));
+    open.iter()
+        .find(|(path, _)| path == parent)
+        .map(|(_, directory)| directory)
+        .ok_or_else(|| Error::NotADirectory { path: parent.to_owned() })
+}
+
+fn name(step: &Step) -> Result<OsString> {
+    let path = step_path(step);
+    path.file_name().map(OsStr::to_owned).ok_or_else(|| Error::NotADirectory { path: path.to_owned() })
+}
+
+fn stage_files<'a>(steps: &[Step], open: &'a [(PathBuf, Directory)]) -> Result<Vec<Option<Staged<'a>>>> {
+    let mut staged = Vec::with_capacity(steps.len());
+    for step in steps {
+        staged.push(match step {
+            Step::WriteFile { bytes, .. } => Some(directory(open, step)?.stage(bytes)?),
+            _ => None,
+        });
+    }
+    // Flushed together, after all is written: the file system can write them in one go.
+    for (step, file) in steps.iter().zip(&staged) {
+        if let (Step::WriteFile { bytes, holds, .. }, Some(file)) = (step, file) {
+            file.sync()?;
+            let back = file.read_back()?;
+            if back != *bytes || !reads_as(&back, holds) {
+                return Err(Error::ReadBack { path: file.path() });
+            }
+        }
+    }
+    Ok(staged)
+}
+
+/// Whether bytes hold exactly these certificates, in order, and nothing else.
+fn reads_as(bytes: &[u8], holds: &[Fingerprint]) -> bool {
+    let content = content::read(bytes);
+    content.others.is_empty()
+        && content.certificates.iter().map(|found| found.fingerprint).eq(holds.iter().copied())
+}
+
+fn run(steps: &[Step], moved: Option<(&PathBuf, &PathBuf)>) -> Result<()> {
+    let open = open_directories(steps, moved)?;
+    let staged = stage_files(steps, &open)?;
+    for (step, file) in steps.iter().zip(staged) {
+        let directory = directory(&open, step)?;
+        let name = name(step)?;
+        match step {
+            Step::MakeDirectory { .. } => {}
+            Step::WriteFile { .. } => {
+                if let Some(file) = file {
+                    file.place(&name)?;
+                }
+            }
+            Step::Link { target, replaces, .. } => directory.link(&name, target, *replaces)?,
+            Step::Unlink { .. } | Step::RemoveFile { .. } => directory.remove(&name)?,
+        }
+    }
+    open.iter().try_for_each(|(_, directory)| directory.sync())
+}

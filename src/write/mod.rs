@@ -1,0 +1,4 @@
+//! Plans carried out: staged beside the target, flushed, read back, renamed.
+
+pub mod apply;
+pub mod atomic;
