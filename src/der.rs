@@ -130,6 +130,34 @@ impl<'a> Reader<'a> {
         Ok(Element { tag: raw[0], content: &raw[header.size..], raw, minimal: header.minimal })
     }
 
+    /// The next element, of indefinite length too: its content is then without the end-of-contents.
+    ///
+    /// # Errors
+    /// As [`Reader::any`], but never [`DerError::Indefinite`].
+    pub fn any_ber(&mut self) -> Result<Element<'a>, DerError> {
+        match self.any() {
+            Err(DerError::Indefinite) => {}
+            other => return other,
+        }
+        let end = element_length(self.rest)?;
+        let (raw, rest) = self.rest.split_at(end);
+        let element = Element { tag: raw[0], content: content(raw)?, raw, minimal: header_is_minimal(raw) };
+        self.rest = rest;
+        Ok(element)
+    }
+
+    /// The next element, of indefinite length too, which must have this tag.
+    ///
+    /// # Errors
+    /// As [`Reader::any_ber`], and [`DerError::Tag`].
+    pub fn expect_ber(&mut self, tag: u8) -> Result<Element<'a>, DerError> {
+        match self.peek() {
+            None => Err(DerError::Missing),
+            Some(found) if found != tag => Err(DerError::Tag { expected: tag, found }),
+            Some(_) => self.any_ber(),
+        }
+    }
+
     /// The next element, which must have this tag.
     ///
     /// # Errors
@@ -140,6 +168,14 @@ impl<'a> Reader<'a> {
             Some(found) if found != tag => Err(DerError::Tag { expected: tag, found }),
             Some(_) => self.any(),
         }
+    }
+
+    /// The next element, of indefinite length too, if it has this tag.
+    ///
+    /// # Errors
+    /// As [`Reader::any_ber`].
+    pub fn optional_ber(&mut self, tag: u8) -> Result<Option<Element<'a>>, DerError> {
+        if self.peek() == Some(tag) { self.any_ber().map(Some) } else { Ok(None) }
     }
 
     /// The next element if it has this tag.
@@ -258,6 +294,23 @@ pub fn content(bytes: &[u8]) -> Result<&[u8], DerError> {
 #[must_use]
 pub fn header_is_minimal(bytes: &[u8]) -> bool {
     Header::parse(bytes).is_ok_and(|header| header.minimal)
+}
+
+/// The tag number at the start of `bytes`, whatever form it is written in.
+#[must_use]
+pub fn tag_number(bytes: &[u8]) -> Option<u32> {
+    let (&first, rest) = bytes.split_first()?;
+    if first & 0x1F != 0x1F {
+        return Some(u32::from(first & 0x1F));
+    }
+    let mut number = 0_u32;
+    for &byte in rest {
+        number = number.checked_mul(128)? | u32::from(byte & 0x7F);
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
 }
 
 /// Writes identifier and minimal length for `length` bytes of content.

@@ -34,35 +34,36 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Walks a certificate whose outer header is definite.
+    /// Walks a certificate. Lengths may be BER.
     ///
     /// # Errors
     /// Where the structure is not that of a certificate. Elements that a library would refuse for their content
     /// (times, serials, strings) are no reason; elements behind the known ones are none either.
     pub fn walk(der: &'a [u8]) -> Result<Self, DerError> {
-        let mut certificate = Reader::new(Reader::new(der).expect(tag::SEQUENCE)?.content);
-        let tbs = certificate.expect(tag::SEQUENCE)?;
-        let outer_algorithm = certificate.expect(tag::SEQUENCE)?.raw;
-        let signature = certificate.any()?.content;
+        // OpenSSL takes indefinite lengths anywhere.
+        let mut certificate = Reader::new(Reader::new(der).expect_ber(tag::SEQUENCE)?.content);
+        let tbs = certificate.expect_ber(tag::SEQUENCE)?;
+        let outer_algorithm = certificate.expect_ber(tag::SEQUENCE)?.raw;
+        let signature = certificate.any_ber()?.content;
 
         let mut reader = Reader::new(tbs.content);
-        let version = match reader.optional(0xA0)? {
-            Some(explicit) => integer(Reader::new(explicit.content).expect(tag::INTEGER)?.content),
+        let version = match reader.optional_ber(0xA0)? {
+            Some(explicit) => integer(Reader::new(explicit.content).expect_ber(tag::INTEGER)?.content),
             None => 0,
         };
-        let serial = reader.expect(tag::INTEGER)?.content;
-        let inner_algorithm = reader.expect(tag::SEQUENCE)?.raw;
-        let issuer = reader.expect(tag::SEQUENCE)?.raw;
-        let mut validity = Reader::new(reader.expect(tag::SEQUENCE)?.content);
-        let not_before = time(validity.any()?);
-        let not_after = time(validity.any()?);
-        let subject = reader.expect(tag::SEQUENCE)?.raw;
-        let spki = reader.expect(tag::SEQUENCE)?.raw;
+        let serial = reader.expect_ber(tag::INTEGER)?.content;
+        let inner_algorithm = reader.expect_ber(tag::SEQUENCE)?.raw;
+        let issuer = reader.expect_ber(tag::SEQUENCE)?.raw;
+        let mut validity = Reader::new(reader.expect_ber(tag::SEQUENCE)?.content);
+        let not_before = time(validity.any_ber()?);
+        let not_after = time(validity.any_ber()?);
+        let subject = reader.expect_ber(tag::SEQUENCE)?.raw;
+        let spki = reader.expect_ber(tag::SEQUENCE)?.raw;
         let mut extensions = None;
         while !reader.is_empty() {
-            let element = reader.any()?;
+            let element = reader.any_ber()?;
             if element.tag == 0xA3 {
-                extensions = Some(Reader::new(element.content).expect(tag::SEQUENCE)?.content);
+                extensions = Some(Reader::new(element.content).expect_ber(tag::SEQUENCE)?.content);
             }
         }
         Ok(Self {

@@ -1,5 +1,6 @@
 //! Certificates: their bytes, their identity, and what can be read of them.
 
+mod attribute_types;
 pub mod extensions;
 pub mod facts;
 pub mod fields;

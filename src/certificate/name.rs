@@ -3,10 +3,12 @@
 //! Source: `X509_NAME_print_ex` and `ASN1_STRING_print_ex` of OpenSSL (crypto/asn1/a_strex.c), which follow RFC 2253
 //! but for small things: see the tests.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::attribute_types::SHORT_NAMES;
 use super::trust::dotted;
-use crate::der::{Element, Reader, tag};
+use crate::der::{self, Element, Reader, tag};
 
 /// One attribute of a name.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +21,94 @@ pub struct Attribute<'a> {
     pub value: Element<'a>,
 }
 
+/// The value of an attribute as OpenSSL keeps it (`ASN1_PRINTABLE`; `asn1_d2i_ex_primitive` in crypto/asn1/tasn_dec.c).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// The number of its universal tag.
+    number: u8,
+    /// The content, put together where BER has it in pieces; for a SEQUENCE the whole element.
+    content: Cow<'a, [u8]>,
+}
+
+/// Tag numbers that `ASN1_PRINTABLE` has (`ASN1_tag2bit`): BIT STRING, those that OpenSSL calls unknown, SEQUENCE, the
+/// strings.
+const ACCEPTED: &[u32] =
+    &[3, 7, 8, 9, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F, 0x10, 0x12, 0x13, 0x14, 0x16, 0x1C, 0x1D, 0x1E];
+
+impl<'a> Value<'a> {
+    /// `None` for what OpenSSL refuses.
+    #[must_use]
+    pub fn read(element: Element<'a>) -> Option<Self> {
+        let number = der::tag_number(element.raw)?;
+        let constructed = element.tag & 0x20 != 0;
+        if element.tag & 0xC0 != 0 || !ACCEPTED.contains(&number) {
+            return None;
+        }
+        let number = u8::try_from(number).ok()?;
+        let content = match (number, constructed) {
+            (0x10, false) => return None,
+            (0x10, true) => Cow::Borrowed(element.raw),
+            (_, true) => {
+                let mut pieces = Vec::with_capacity(element.content.len());
+                collect(element.content, 0, &mut pieces)?;
+                Cow::Owned(pieces)
+            }
+            (_, false) => Cow::Borrowed(element.content),
+        };
+        let content = if number == tag::BIT_STRING { bits(content)? } else { content };
+        Some(Self { number, content })
+    }
+
+    /// The value in DER (a SEQUENCE stays as it is).
+    #[must_use]
+    pub fn encoded(&self) -> Vec<u8> {
+        if self.number == 0x10 { self.content.to_vec() } else { encode(self.number, &self.content) }
+    }
+
+    /// The number of its tag, and its content.
+    #[must_use]
+    pub fn parts(&self) -> (u8, &[u8]) {
+        (self.number, &self.content)
+    }
+}
+
+/// The pieces of a constructed string, whatever their tags, five levels deep (`asn1_collect`).
+fn collect(content: &[u8], depth: u8, out: &mut Vec<u8>) -> Option<()> {
+    let mut pieces = Reader::new(content);
+    while !pieces.is_empty() {
+        let piece = pieces.any_ber().ok()?;
+        if piece.tag & 0x20 == 0 {
+            out.extend_from_slice(piece.content);
+        } else if depth < 5 {
+            collect(piece.content, depth + 1, out)?;
+        } else {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// A BIT STRING as OpenSSL keeps it: unused bits are cleared (`ossl_c2i_ASN1_BIT_STRING`).
+fn bits(content: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
+    let unused = *content.first()?;
+    if unused > 7 {
+        return None;
+    }
+    if content.len() == 1 {
+        return Some(Cow::Borrowed(&[0]));
+    }
+    let mut content = content.into_owned();
+    *content.last_mut()? &= 0xFF << unused;
+    Some(Cow::Owned(content))
+}
+
+fn encode(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(content.len() + 6);
+    der::write_header(tag, content.len(), &mut out);
+    out.extend_from_slice(content);
+    out
+}
+
 /// Content bytes of id-at-commonName.
 pub const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 /// Content bytes of id-at-organizationName.
@@ -29,15 +119,15 @@ pub const ORGANIZATIONAL_UNIT: &[u8] = &[0x55, 4, 11];
 /// The attributes of a Name (the whole TLV), in order. `None` where the structure is not that of a name.
 #[must_use]
 pub fn attributes(name: &[u8]) -> Option<Vec<Attribute<'_>>> {
-    let mut rdns = Reader::new(Reader::new(name).expect(tag::SEQUENCE).ok()?.content);
+    let mut rdns = Reader::new(Reader::new(name).expect_ber(tag::SEQUENCE).ok()?.content);
     let mut out = Vec::new();
     let mut rdn = 0;
     while !rdns.is_empty() {
-        let mut set = Reader::new(rdns.expect(tag::SET).ok()?.content);
+        let mut set = Reader::new(rdns.expect_ber(tag::SET).ok()?.content);
         while !set.is_empty() {
-            let mut pair = Reader::new(set.expect(tag::SEQUENCE).ok()?.content);
+            let mut pair = Reader::new(set.expect_ber(tag::SEQUENCE).ok()?.content);
             let oid = pair.expect(tag::OID).ok()?.content;
-            out.push(Attribute { rdn, oid, value: pair.any().ok()? });
+            out.push(Attribute { rdn, oid, value: pair.any_ber().ok()? });
         }
         rdn += 1;
     }
@@ -72,9 +162,15 @@ pub fn to_rfc2253(name: &[u8]) -> String {
             None => text.push_str(&dotted(attribute.oid)),
         }
         text.push('=');
-        match known.and_then(|_| characters(attribute.value)) {
+        let Some(value) = Value::read(attribute.value) else {
+            text.push_str(&hexadecimal(attribute.value.raw));
+            continue;
+        };
+        let (number, content) = value.parts();
+        let as_string = Element { tag: number, content, raw: content, minimal: true };
+        match known.and_then(|_| characters(as_string)) {
             Some(value) => push_escaped(&mut text, &value),
-            None => text.push_str(&hexadecimal(attribute.value.raw)),
+            None => text.push_str(&hexadecimal(&value.encoded())),
         }
     }
     text
@@ -143,49 +239,3 @@ fn hexadecimal(bytes: &[u8]) -> String {
         text
     })
 }
-
-/// Content bytes of attribute types and OpenSSL's short names for them (crypto/objects/objects.txt).
-const SHORT_NAMES: &[(&[u8], &str)] = &[
-    (COMMON_NAME, "CN"),
-    (&[0x55, 4, 4], "SN"),
-    (&[0x55, 4, 5], "serialNumber"),
-    (&[0x55, 4, 6], "C"),
-    (&[0x55, 4, 7], "L"),
-    (&[0x55, 4, 8], "ST"),
-    (&[0x55, 4, 9], "street"),
-    (ORGANIZATION, "O"),
-    (ORGANIZATIONAL_UNIT, "OU"),
-    (&[0x55, 4, 12], "title"),
-    (&[0x55, 4, 13], "description"),
-    (&[0x55, 4, 14], "searchGuide"),
-    (&[0x55, 4, 15], "businessCategory"),
-    (&[0x55, 4, 16], "postalAddress"),
-    (&[0x55, 4, 17], "postalCode"),
-    (&[0x55, 4, 18], "postOfficeBox"),
-    (&[0x55, 4, 19], "physicalDeliveryOfficeName"),
-    (&[0x55, 4, 20], "telephoneNumber"),
-    (&[0x55, 4, 31], "member"),
-    (&[0x55, 4, 32], "owner"),
-    (&[0x55, 4, 34], "seeAlso"),
-    (&[0x55, 4, 41], "name"),
-    (&[0x55, 4, 42], "GN"),
-    (&[0x55, 4, 43], "initials"),
-    (&[0x55, 4, 44], "generationQualifier"),
-    (&[0x55, 4, 45], "x500UniqueIdentifier"),
-    (&[0x55, 4, 46], "dnQualifier"),
-    (&[0x55, 4, 49], "distinguishedName"),
-    (&[0x55, 4, 51], "houseIdentifier"),
-    (&[0x55, 4, 54], "dmdName"),
-    (&[0x55, 4, 65], "pseudonym"),
-    (&[0x55, 4, 72], "role"),
-    (&[0x55, 4, 97], "organizationIdentifier"),
-    (&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 1], "emailAddress"),
-    (&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 2], "unstructuredName"),
-    (&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 8], "unstructuredAddress"),
-    (&[0x09, 0x92, 0x26, 0x89, 0x93, 0xF2, 0x2C, 0x64, 1, 1], "UID"),
-    (&[0x09, 0x92, 0x26, 0x89, 0x93, 0xF2, 0x2C, 0x64, 1, 3], "mail"),
-    (&[0x09, 0x92, 0x26, 0x89, 0x93, 0xF2, 0x2C, 0x64, 1, 25], "DC"),
-    (&[0x2B, 6, 1, 4, 1, 0x82, 0x37, 0x3C, 2, 1, 1], "jurisdictionL"),
-    (&[0x2B, 6, 1, 4, 1, 0x82, 0x37, 0x3C, 2, 1, 2], "jurisdictionST"),
-    (&[0x2B, 6, 1, 4, 1, 0x82, 0x37, 0x3C, 2, 1, 3], "jurisdictionC"),
-];

@@ -83,7 +83,7 @@ pub fn dotted(content: &[u8]) -> String {
     let mut arc = 0_u128;
     let mut first = true;
     for &byte in content {
-        if arc >> 120 != 0 {
+        if arc >> 121 != 0 {
             return content.iter().fold(String::from("0x"), |mut text, byte| {
                 let _ = write!(text, "{byte:02x}");
                 text

@@ -10,6 +10,7 @@ use super::{Failure, Status, complain, man, note, settings};
 use crate::audit::{self, Context};
 use crate::cost::estimate::OPENSSL_3_0;
 use crate::error::Error;
+use crate::escape::visible_path;
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
 use crate::plan::{Action, Plan, compact, rehash};
 use crate::report::model::Report;
@@ -91,8 +92,7 @@ fn compact(arguments: &Compact) -> Outcome {
         compact::compact(&store, &context, &settings::policy(arguments), &outputs).map_err(Error::from)?;
     for path in [&arguments.bundle, &arguments.capath].into_iter().flatten() {
         if let Some(tool) = settings::regenerated_by(path) {
-            plan.notes
-                .push(format!("{tool} writes {} anew at its next run", crate::escape::visible_path(path)));
+            plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
         }
     }
     let dropped = plan.changes.iter().any(|change| matches!(change.action, Action::Drop | Action::Remove));
@@ -102,11 +102,8 @@ fn compact(arguments: &Compact) -> Outcome {
     let status = carry_out(&plan, &arguments.writing)?;
     let report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
     finish(&report, &plan, &arguments.output, &arguments.writing, || {
-        let outputs: Vec<String> = [&arguments.bundle, &arguments.capath]
-            .into_iter()
-            .flatten()
-            .map(|path| crate::escape::visible_path(path))
-            .collect();
+        let outputs: Vec<String> =
+            [&arguments.bundle, &arguments.capath].into_iter().flatten().map(visible_path).collect();
         format!("{} in {}", count(plan.certificates, "certificate"), outputs.join(" and "))
     })?;
     Ok(status)
@@ -135,7 +132,7 @@ fn rehash(arguments: &Rehash) -> Outcome {
         finish(&report, plan, &arguments.output, &arguments.writing, || {
             format!(
                 "{}: {} with a file of their own",
-                crate::escape::visible_path(path),
+                visible_path(path),
                 count(plan.certificates, "certificate")
             )
         })?;

@@ -6,6 +6,7 @@
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
 
+use crate::certificate::name::Value;
 use crate::der::{self, Element, Reader, tag};
 
 /// Which of the two hashes.
@@ -42,16 +43,16 @@ fn first_four(digest: &[u8]) -> u32 {
 #[must_use]
 pub fn canonical(name: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(name.len() + 16);
-    let mut rdns = Reader::new(Reader::new(name).expect(tag::SEQUENCE).ok()?.content);
+    let mut rdns = Reader::new(Reader::new(name).expect_ber(tag::SEQUENCE).ok()?.content);
     let mut set_content = Vec::new();
     while !rdns.is_empty() {
-        let set = rdns.expect(tag::SET).ok()?;
+        let set = rdns.expect_ber(tag::SET).ok()?;
         let mut members: Vec<Vec<u8>> = Vec::with_capacity(1);
         let mut attributes = Reader::new(set.content);
         while !attributes.is_empty() {
-            let mut pair = Reader::new(attributes.expect(tag::SEQUENCE).ok()?.content);
+            let mut pair = Reader::new(attributes.expect_ber(tag::SEQUENCE).ok()?.content);
             let oid = pair.expect(tag::OID).ok()?;
-            let value = pair.any().ok()?;
+            let value = pair.any_ber().ok()?;
             if !pair.is_empty() {
                 return None;
             }
@@ -72,33 +73,35 @@ pub fn canonical(name: &[u8]) -> Option<Vec<u8>> {
 
 /// One attribute, canonical.
 fn member(oid: Element<'_>, value: Element<'_>) -> Option<Vec<u8>> {
-    let mut encoded_value = Vec::with_capacity(value.raw.len() + 8);
-    match utf8(value)? {
-        Some(text) => {
-            let folded = fold(&text);
-            der::write_header(tag::UTF8_STRING, folded.len(), &mut encoded_value);
-            encoded_value.extend_from_slice(&folded);
-        }
-        None => {
-            der::write_header(value.tag, value.content.len(), &mut encoded_value);
-            encoded_value.extend_from_slice(value.content);
-        }
+    if !is_object_identifier(oid.content) {
+        return None;
     }
-    let mut encoded_oid = Vec::with_capacity(oid.raw.len());
-    der::write_header(tag::OID, oid.content.len(), &mut encoded_oid);
-    encoded_oid.extend_from_slice(oid.content);
-    let mut out = Vec::with_capacity(encoded_oid.len() + encoded_value.len() + 4);
-    der::write_header(tag::SEQUENCE, encoded_oid.len() + encoded_value.len(), &mut out);
-    out.extend_from_slice(&encoded_oid);
-    out.extend_from_slice(&encoded_value);
-    Some(out)
+    let value = Value::read(value)?;
+    let encoded_value = match utf8(&value)? {
+        Some(text) => encode(tag::UTF8_STRING, &fold(&text)),
+        None => value.encoded(),
+    };
+    Some(encode(tag::SEQUENCE, &[encode(tag::OID, oid.content), encoded_value].concat()))
+}
+
+fn encode(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(content.len() + 6);
+    der::write_header(tag, content.len(), &mut out);
+    out.extend_from_slice(content);
+    out
+}
+
+/// What `ossl_c2i_ASN1_OBJECT` accepts: each arc in as few bytes as possible, the last one whole.
+fn is_object_identifier(content: &[u8]) -> bool {
+    content.last().is_some_and(|last| last & 0x80 == 0)
+        && (0..content.len()).all(|i| content[i] != 0x80 || i > 0 && content[i - 1] & 0x80 != 0)
 }
 
 /// The UTF-8 of a string type that OpenSSL converts (`ASN1_MASK_CANON`), `Some(None)` for a type that it leaves alone,
 /// `None` for a value that it refuses.
-fn utf8(value: Element<'_>) -> Option<Option<Vec<u8>>> {
-    let content = value.content;
-    Some(Some(match value.tag {
+fn utf8(value: &Value<'_>) -> Option<Option<Vec<u8>>> {
+    let (number, content) = value.parts();
+    Some(Some(match number {
         tag::UTF8_STRING => {
             std::str::from_utf8(content).ok()?;
             content.to_vec()
@@ -109,29 +112,12 @@ fn utf8(value: Element<'_>) -> Option<Option<Vec<u8>>> {
         }
         tag::BMP_STRING => wide::<2>(content)?,
         tag::UNIVERSAL_STRING => wide::<4>(content)?,
-        other if REFUSED.contains(&other) => return None,
         _ => return Some(None),
     }))
 }
 
-/// Types that `DirectoryString` as OpenSSL reads it (`B_ASN1_DIRECTORYSTRING` and the printable mask) does not have.
-const REFUSED: &[u8] = &[
-    0x01,
-    0x02,
-    0x04,
-    0x05,
-    0x06,
-    0x0A,
-    tag::UTC_TIME,
-    tag::GENERALIZED_TIME,
-    tag::VISIBLE_STRING,
-    0x15,
-    0x19,
-    0x1B,
-];
-
 fn wide<const SIZE: usize>(content: &[u8]) -> Option<Vec<u8>> {
-    if content.len() % SIZE != 0 {
+    if !content.len().is_multiple_of(SIZE) {
         return None;
     }
     let mut text = String::with_capacity(content.len());

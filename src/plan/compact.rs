@@ -709,9 +709,9 @@ fn file_names(selected: &[&Selected], taken: &BTreeSet<OsString>) -> Vec<OsStrin
     let group_of: HashMap<usize, Vec<usize>> =
         by_subject.into_values().map(|group| (group[0], group)).collect();
     let mut names = vec![OsString::new(); selected.len()];
-    for first in 0..selected.len() {
+    for (first, selected) in selected.iter().enumerate() {
         let Some(group) = group_of.get(&first) else { continue };
-        let base = base_name(&selected[first].der.fields(), selected[first].fingerprint);
+        let base = base_name(&selected.der.fields(), selected.fingerprint);
         let mut attempt = 0;
         loop {
             let candidates: Vec<String> =
