@@ -1,5 +1,6 @@
 //! [`Report`]: everything that any form of a report tells. `castore.report/1` in JSON.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
 use base64::Engine as _;
@@ -20,7 +21,7 @@ use crate::plan::Plan;
 use crate::store::content::Encoding;
 use crate::store::digest;
 use crate::store::model::{CertificateId, LinkState, Occurrence, Store};
-use crate::store::source::SourceKind;
+use crate::store::source::{SourceId, SourceKind};
 
 /// The name of this form of report. Fields are added, never renamed.
 pub const SCHEMA: &str = "castore.report/1";
@@ -93,6 +94,8 @@ pub struct SourceRow {
     /// Of a CApath: distinct certificates that a look-up by hash finds in it. Of a CAfile that lies in a CApath: how
     /// many of its distinct certificates such a look-up finds there. Else `null`.
     pub reachable: Option<usize>,
+    /// Of a CApath with a CAfile inside: the certificates of its own files that no such CAfile has. Else empty.
+    pub only_here: Vec<String>,
     /// Its digest.
     pub digest: String,
 }
@@ -420,9 +423,8 @@ fn source_rows(store: &Store) -> Vec<SourceRow> {
         .source_ids()
         .map(|(id, source)| {
             let path = Name::new(&source.path);
-            let distinct =
-                |ids: &mut dyn Iterator<Item = CertificateId>| ids.collect::<std::collections::BTreeSet<_>>();
-            let own = distinct(&mut store.occurrences_of(id).map(|(_, occurrence)| occurrence.certificate));
+            let own: BTreeSet<CertificateId> =
+                store.occurrences_of(id).map(|(_, occurrence)| occurrence.certificate).collect();
             SourceRow {
                 id: id.0,
                 path: path.text,
@@ -444,10 +446,23 @@ fn source_rows(store: &Store) -> Vec<SourceRow> {
                     ),
                     _ => None,
                 },
+                only_here: only_here(store, id, &own),
                 digest: digest::of_source(store, id).to_string(),
             }
         })
         .collect()
+}
+
+fn only_here(store: &Store, directory: SourceId, own: &BTreeSet<CertificateId>) -> Vec<String> {
+    let mut bundles = store.bundles_inside(directory).peekable();
+    if store.source(directory).kind != SourceKind::CaPath || bundles.peek().is_none() {
+        return Vec::new();
+    }
+    let there: BTreeSet<CertificateId> = bundles
+        .flat_map(|bundle| store.occurrences_of(bundle))
+        .map(|(_, occurrence)| occurrence.certificate)
+        .collect();
+    own.difference(&there).map(|&id| store.certificate(id).fingerprint.to_string()).collect()
 }
 
 fn file_rows(store: &Store) -> Vec<FileRow> {

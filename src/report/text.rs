@@ -61,7 +61,13 @@ impl Text<'_> {
         for (action, title) in ACTIONS {
             let Some(lines) = by_action.get(action) else { continue };
             self.heading(&format!("{title} ({})", lines.len()))?;
-            self.some(lines, lines.len())?;
+            let routine = matches!(action, "write" | "link");
+            if routine && !self.look.verbose && lines.len() > 2 * FEW {
+                // A file and a link for each certificate: the number says it.
+                writeln!(self.out, "  -v lists them")?;
+            } else {
+                self.some(lines, lines.len())?;
+            }
         }
         self.cost(&report.cost)
     }
@@ -244,8 +250,13 @@ impl Text<'_> {
         match self.look.width {
             None => vec![text.to_owned()],
             Some(width) => {
-                let options =
-                    textwrap::Options::new(width.max(40)).subsequent_indent(indent).break_words(false);
+                let (first, text) = text.split_at(text.len() - text.trim_start().len());
+                let options = textwrap::Options::new(width.max(40))
+                    .initial_indent(first)
+                    .subsequent_indent(indent)
+                    .break_words(false)
+                    .word_separator(textwrap::WordSeparator::AsciiSpace)
+                    .word_splitter(textwrap::WordSplitter::NoHyphenation);
                 textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
             }
         }
@@ -276,11 +287,27 @@ const ACTIONS: [(&str, &str); 8] = [
 fn describe(source: &SourceRow, report: &Report) -> String {
     let certificates = |number| count(number, "certificate");
     match source.kind {
-        "capath" => format!(
-            "CApath, {} in its own files, {} found by hash",
-            certificates(source.certificates),
-            source.reachable.unwrap_or(0)
-        ),
+        "capath" => {
+            let mut text = format!(
+                "CApath, {} in its own files, {} found by hash",
+                certificates(source.certificates),
+                source.reachable.unwrap_or(0)
+            );
+            if let [first, rest @ ..] = source.only_here.as_slice() {
+                let subject = report
+                    .certificates
+                    .iter()
+                    .find(|row| row.sha256 == *first)
+                    .map(|row| row.subject.as_str());
+                let more = if rest.is_empty() { "" } else { ", ..." };
+                text.push_str(&format!(
+                    ", {} of them in no CAfile here ({}{more})",
+                    source.only_here.len(),
+                    visible(subject.unwrap_or_default())
+                ));
+            }
+            text
+        }
         "bundle" => {
             let copies = source.certificates - source.unique;
             let mut text = format!("CAfile, {}", certificates(source.certificates));
