@@ -1,9 +1,12 @@
 //! Manual pages: the clap tree, and what no tree of arguments says.
 
+use std::fmt::Write as _;
+
 use clap::CommandFactory as _;
 use clap_mangen::Man;
 
 use super::args::Arguments;
+use crate::audit::rules;
 
 /// A page in roff: castore's own, or a command's.
 pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
@@ -46,20 +49,54 @@ pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
 /// The hand-written sections.
 fn extra(command: Option<&str>) -> String {
     let own = match command {
-        Some("audit") => AUDIT,
-        Some("compact") => COMPACT,
-        Some("rehash") => REHASH,
-        _ => "",
+        Some("audit") => format!("{}{AUDIT}", findings()),
+        Some("compact") => COMPACT.to_owned(),
+        Some("rehash") => REHASH.to_owned(),
+        None => OVERVIEW.to_owned(),
+        _ => String::new(),
     };
     let shared = if matches!(command, Some("completions" | "man")) { "" } else { SHARED };
     format!("{own}{shared}")
 }
 
-const AUDIT: &str = r#".SH FINDINGS
-A finding has an id that does not change, and one severity. An \fBerror\fR says that OpenSSL or GnuTLS loads less than, or
-other than, what the store holds, that look\-ups fail, or that a secret is exposed. A \fBwarning\fR costs time or space, or
-will break. A \fBnotice\fR is worth knowing.
-.PP
+/// The rules, from the text that the report itself uses.
+fn findings() -> String {
+    let mut out = String::from(
+        ".SH FINDINGS\nA finding has an id that does not change, and one severity. An \\fBerror\\fR says that OpenSSL or GnuTLS \
+         loads less than, or other than, what the store holds, that look\\-ups fail, or that a secret is exposed. A \
+         \\fBwarning\\fR costs time or space, or will break. A \\fBnotice\\fR is worth knowing.\n",
+    );
+    for rule in rules::RULES {
+        let text = format!("{}. {} Help: {}.", sentence(rule.title), rule.why, rule.help);
+        let _ = write!(out, ".TP\n\\fB{}\\fR ({})\n{}\n", roff(rule.id), rule.severity.as_str(), roff(&text));
+    }
+    out
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Text as roff takes it: hyphens that stay hyphens, backslashes, no line that starts with a control character.
+fn roff(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+const OVERVIEW: &str = r#".SH EXAMPLES
+.TP
+castore audit /etc/ssl/certs
+What is in this machine's store, what is wrong with it, and what a context pays for it.
+.TP
+castore compact /etc/ssl/certs \-\-bundle ca.crt \-\-capath certs
+A smaller store that every client loads.
+.TP
+castore rehash certs
+The hash links of a directory, made right.
+"#;
+
+const AUDIT: &str = r#".SH COUNTING
 Certificates are counted once a PEM block or DER file, each file once whatever its names; two are the same when the
 SHA\-256 of their DER is.
 .SH EXAMPLES
@@ -109,7 +146,14 @@ castore rehash \-\-dry\-run /etc/ssl/certs
 What would change.
 "#;
 
-const SHARED: &str = r#".SH EXIT STATUS
+const SHARED: &str = r#".SH ENVIRONMENT
+.TP
+NO_COLOR
+No colour, whatever it is set to; \-\-color goes before it.
+.TP
+COLUMNS
+Where output goes to a file or pipe: lines of text reports are wrapped at this many columns. Without it they are long.
+.SH EXIT STATUS
 .TP
 0
 Done. Findings do not change this.

@@ -107,7 +107,8 @@ pub fn look(output: &Output) -> Look {
     let width = if terminal {
         Some(terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0)))
     } else {
-        None
+        // Shells do not export COLUMNS: who sets it for a pipe means it.
+        std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok())
     };
     Look { width, verbose: output.verbose, color }
 }

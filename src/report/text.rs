@@ -60,12 +60,12 @@ impl Text<'_> {
         }
         for (action, title) in ACTIONS {
             let Some(lines) = by_action.get(action) else { continue };
-            self.heading(&format!("{title} ({})", lines.len()))?;
             let routine = matches!(action, "write" | "link");
             if routine && !self.look.verbose && lines.len() > 2 * FEW {
                 // A file and a link for each certificate: the number says it.
-                writeln!(self.out, "  -v lists them")?;
+                self.heading(&format!("{title} ({}; -v lists them)", lines.len()))?;
             } else {
+                self.heading(&format!("{title} ({})", lines.len()))?;
                 self.some(lines, lines.len())?;
             }
         }
@@ -350,10 +350,19 @@ fn next(report: &Report) -> Option<String> {
     if has("unreachable") || has("no-hash-links") || has("wrong-hash-link") || has("bad-link-name") {
         return Some(format!("castore rehash --dry-run {paths}"));
     }
-    if report.summary.errors > 0 {
+    // What compact puts right without a guess.
+    let mendable = |finding: &FindingRow| {
+        finding.severity != "error" || matches!(finding.id, "glued-boundary" | "der-in-bundle")
+    };
+    if report.summary.errors > 0 && !report.findings.iter().all(mendable) {
         return Some("mend the errors below; castore audit -v shows every place".to_owned());
     }
-    if has("duplicate") || has("duplicate-across") || has("expired") || has("one-sided") {
+    if report.summary.errors > 0
+        || has("duplicate")
+        || has("duplicate-across")
+        || has("expired")
+        || has("one-sided")
+    {
         return Some(format!("castore compact {paths} --bundle NEW.crt --capath NEW --dry-run"));
     }
     if has("eager-and-on-demand") {
