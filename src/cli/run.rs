@@ -8,11 +8,11 @@ use clap::CommandFactory as _;
 use super::args::{Arguments, Audit, Command, Compact, Completions, Format, Output, Rehash, Writing};
 use super::{Failure, Status, complain, man, note, settings};
 use crate::audit::{self, Context};
-use crate::cost::estimate::OPENSSL_3_0;
+use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
 use crate::escape::visible_path;
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
-use crate::plan::{Action, Plan, compact, rehash};
+use crate::plan::{Plan, compact, rehash};
 use crate::report::model::Report;
 use crate::report::{json, text};
 use crate::store::model::Store;
@@ -95,9 +95,14 @@ fn compact(arguments: &Compact) -> Outcome {
             plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
         }
     }
-    let dropped = plan.changes.iter().any(|change| matches!(change.action, Action::Drop | Action::Remove));
-    if !dropped && store.occurrences().len() == store.certificates().len() {
-        plan.notes.push("no input was a duplicate or expired: compact wins nothing here".to_owned());
+    let parsed = |layout| {
+        let rows = estimate::eager(&store, &context);
+        rows.iter().find(|row| row.layout == layout).map(|row| row.certificates)
+    };
+    if parsed(Layout::Now).is_some_and(|now| now > 0 && parsed(Layout::Compacted) == Some(now)) {
+        plan.notes.push(
+            "no bundle holds a duplicate or an expired certificate: compact wins no time here".to_owned(),
+        );
     }
     let status = carry_out(&plan, &arguments.writing)?;
     let report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);

@@ -25,7 +25,7 @@ use crate::pem::label::Label;
 use crate::pem::scan::DefectKind;
 use crate::store::content::{Encoding, OtherBlock, OtherKind};
 use crate::store::discover::Trouble;
-use crate::store::model::{Certificate, CertificateId, FileId, Occurrence, OccurrenceId, Store};
+use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
 use crate::wording::{block_defects, block_place, called, defect};
 
@@ -123,6 +123,10 @@ struct Selection<'a> {
     valid: HashSet<(crate::certificate::fingerprint::SpkiDigest, Option<u32>)>,
     done: BTreeMap<(CertificateId, Option<TrustAttributes>), usize>,
     guessed: HashSet<Fingerprint>,
+    /// Certificates of a CApath that no look-up finds, with their first place.
+    missed: BTreeMap<CertificateId, OccurrenceId>,
+    /// Whether some reader opens the file at hand.
+    opened: bool,
     dropped: BTreeSet<CertificateId>,
     malformed: Vec<String>,
     trusted: Vec<String>,
@@ -155,6 +159,8 @@ impl<'a> Selection<'a> {
             valid,
             done: BTreeMap::new(),
             guessed: HashSet::new(),
+            missed: BTreeMap::new(),
+            opened: true,
             dropped: BTreeSet::new(),
             malformed: Vec::new(),
             trusted: Vec::new(),
@@ -169,6 +175,7 @@ impl<'a> Selection<'a> {
                 _ => self.store.files_of(id).for_each(|(file, _)| self.file(file, None, true, plan)),
             }
         }
+        self.list_missed(plan);
         if !self.malformed.is_empty() {
             return Err(Refusal::Malformed { places: self.malformed });
         }
@@ -176,6 +183,22 @@ impl<'a> Selection<'a> {
             return Err(Refusal::Trusted { places: self.trusted });
         }
         Ok(self.out)
+    }
+
+    /// What no look-up finds is not trusted now; it is listed unless another input gives it.
+    fn list_missed(&self, plan: &mut Plan) {
+        let done: BTreeSet<CertificateId> = self.done.keys().map(|(certificate, _)| *certificate).collect();
+        for (id, &place) in
+            self.missed.iter().filter(|(id, _)| !done.contains(id) && !self.dropped.contains(id))
+        {
+            let certificate = self.store.certificate(*id);
+            let path = self.store.file(self.store.occurrence(place).file).path();
+            let reason = format!(
+                "{}: no look-up by hash finds it, so that OpenSSL does not trust it now",
+                called(certificate)
+            );
+            plan.change(Action::Drop, path, Some(certificate.fingerprint), reason);
+        }
     }
 
     /// The CAfiles inside a directory first, then its members by name.
@@ -192,9 +215,14 @@ impl<'a> Selection<'a> {
             .map(|(file, _)| file)
             .collect();
         members.sort_by(|&a, &b| store.file(a).path().cmp(store.file(b).path()));
+        let linked: HashSet<FileId> =
+            store.links_of(directory).filter_map(|link| link.leads_to.as_ref().ok().copied()).collect();
         for file in members {
+            // A file that no look-up opens is no input; what it holds is listed.
+            self.opened = !hashed || linked.contains(&file);
             self.file(file, hashed.then_some(directory), false, plan);
         }
+        self.opened = true;
     }
 
     /// `looked_up` is the CApath whose look-ups decide what counts; `None` takes every certificate.
@@ -207,13 +235,10 @@ impl<'a> Selection<'a> {
             .chain(file.others.iter().map(|block| (block.span.start, Err(block))))
             .collect();
         blocks.sort_by_key(|(offset, _)| *offset);
-        // A file that no look-up opens is no input; what it holds is listed.
-        let opened =
-            looked_up.is_none_or(|directory| store.links_of(directory).any(|link| link.leads_to == Ok(id)));
         for (_, block) in blocks {
             match block {
                 Ok(occurrence) => self.occurrence(occurrence, looked_up, bundle, plan),
-                Err(block) => self.other(file.path(), block, opened, bundle, plan),
+                Err(block) => self.other(file.path(), block, bundle, plan),
             }
         }
     }
@@ -237,17 +262,10 @@ impl<'a> Selection<'a> {
             return drop(self, plan, "trust attributes reject it for TLS servers".into());
         }
         if looked_up.is_some_and(|directory| !store.is_reachable(directory, occurrence.certificate)) {
-            if !self.done.keys().any(|(done, _)| *done == occurrence.certificate) {
-                plan.change(
-                    Action::Drop,
-                    path,
-                    Some(certificate.fingerprint),
-                    format!(
-                        "{}: no look-up by hash finds it, so that OpenSSL does not trust it now",
-                        called(certificate)
-                    ),
-                );
-            }
+            self.missed.entry(occurrence.certificate).or_insert(id);
+            return;
+        }
+        if self.guessed.contains(&certificate.fingerprint) {
             return;
         }
         if certificate.validity.at(self.context.now) == ValidityState::Expired {
@@ -319,7 +337,8 @@ impl<'a> Selection<'a> {
         });
     }
 
-    fn other(&mut self, path: &Path, block: &OtherBlock, opened: bool, bundle: bool, plan: &mut Plan) {
+    fn other(&mut self, path: &Path, block: &OtherBlock, bundle: bool, plan: &mut Plan) {
+        let opened = self.opened;
         let place = block_place(path, block);
         match &block.kind {
             OtherKind::PrivateKey => plan.change(
@@ -384,9 +403,11 @@ impl<'a> Selection<'a> {
         plan: &mut Plan,
     ) {
         let fingerprint = der.fingerprint();
-        let known =
-            self.store.certificates().iter().any(|certificate| certificate.fingerprint == fingerprint);
-        if !self.guessed.insert(fingerprint) || known {
+        let settled = self.store.find(fingerprint).is_some_and(|id| {
+            let done = self.done.range((id, None)..).next().is_some_and(|((done, _), _)| *done == id);
+            done || self.rejected.contains(&id) || self.dropped.contains(&id)
+        });
+        if settled || !self.guessed.insert(fingerprint) {
             return;
         }
         let certificate = Certificate::new(der.clone(), fingerprint);
@@ -610,7 +631,7 @@ fn capath_steps(
                 .filter(|file| file.kind == LinkKind::Certificate)
                 .map(|file| file.fingerprint)
                 .collect();
-            has_file.extend(hash_named_files(existing, directory));
+            has_file.extend(found_otherwise(existing, directory));
         }
     }
     let new: Vec<&Selected> =
@@ -643,16 +664,16 @@ fn capath_steps(
     Ok(())
 }
 
-/// Certificates in files that are named like hash links, as FreeBSD's stores are.
-fn hash_named_files(store: &Store, directory: SourceId) -> Vec<Fingerprint> {
+/// Certificates that a look-up finds through a name that stays: a file named like a hash link (FreeBSD's stores are made
+/// of these), a file with another ending, a file elsewhere. A link to a CAfile is no file of one's own.
+fn found_otherwise(store: &Store, directory: SourceId) -> impl Iterator<Item = Fingerprint> {
     store
-        .links_of(directory)
-        .filter(|link| link.target.is_none())
-        .filter_map(|link| link.leads_to.as_ref().ok())
-        .filter(|&&file| store.loads_by_directory(file) == (1, true))
-        .flat_map(|&file| store.occurrences_of_file(file))
-        .map(|(_, occurrence)| store.certificate(occurrence.certificate).fingerprint)
-        .collect()
+        .certificate_ids()
+        .filter(move |(id, _)| {
+            let links = store.reachable_as(directory, *id);
+            links.iter().any(|link| !link.states.contains(&LinkState::ToBundle))
+        })
+        .map(|(_, certificate)| certificate.fingerprint)
 }
 
 /// Every name in a directory, in lower case: file systems may not tell cases apart.
@@ -674,6 +695,11 @@ fn unwanted_members(
     path: &Path,
     chosen: &HashSet<Fingerprint>,
 ) -> Vec<(FileId, OsString)> {
+    let links: HashSet<&OsStr> = store
+        .links_of(directory)
+        .filter(|link| link.target.is_some())
+        .map(|link| link.name.as_os_str())
+        .collect();
     let mut out = Vec::new();
     for (id, file) in store.members_of(directory) {
         let beside = store.source(file.source).inside == Some(directory);
@@ -687,8 +713,7 @@ fn unwanted_members(
         for name in
             file.names.iter().filter(|name| name.parent() == Some(path)).filter_map(|name| name.file_name())
         {
-            let is_link = store.links_of(directory).any(|link| link.name == name && link.target.is_some());
-            if !is_link && !crate::store::source::is_leftover(name.as_bytes()) {
+            if !links.contains(name) && !crate::store::source::is_leftover(name.as_bytes()) {
                 out.push((id, name.to_owned()));
             }
         }

@@ -12,7 +12,6 @@ use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
 use super::model::{Certificate, CertificateId, File, FileId, Link, Occurrence, OccurrenceId, Store};
 use super::read;
 use super::source::{Source, SourceId, SourceKind};
-use crate::certificate::fingerprint::Fingerprint;
 use crate::error::Result;
 use crate::openssl::hash_link::LinkName;
 use crate::openssl::locations::is_bundle_name;
@@ -69,7 +68,6 @@ fn read_one(member: &Member) -> Loaded {
 #[derive(Default)]
 struct Assembly {
     store: Store,
-    by_fingerprint: HashMap<Fingerprint, CertificateId>,
 }
 
 impl Assembly {
@@ -126,7 +124,7 @@ impl Assembly {
         for found in content.certificates {
             let occurrence = OccurrenceId(self.store.occurrences.len());
             let certificates = &mut self.store.certificates;
-            let certificate = *self.by_fingerprint.entry(found.fingerprint).or_insert_with(|| {
+            let certificate = *self.store.by_fingerprint.entry(found.fingerprint).or_insert_with(|| {
                 certificates.push(Certificate::new(found.der, found.fingerprint));
                 CertificateId(certificates.len() - 1)
             });

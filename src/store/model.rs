@@ -1,6 +1,6 @@
 //! [`Store`]: everything that was found, in an order that depends on nothing but the input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -196,6 +196,7 @@ pub struct Store {
     pub(super) odd: Vec<OddEntry>,
     pub(super) failures: Vec<Error>,
     pub(super) reachable: BTreeMap<(SourceId, CertificateId), Vec<usize>>,
+    pub(super) by_fingerprint: HashMap<Fingerprint, CertificateId>,
     /// For each source its files, in order.
     pub(super) files_by_source: Vec<Vec<FileId>>,
     /// For each source the range of its links.
@@ -256,6 +257,11 @@ impl Store {
     #[must_use]
     pub fn certificate(&self, id: CertificateId) -> &Certificate {
         &self.certificates[id.0]
+    }
+    /// A certificate by its fingerprint.
+    #[must_use]
+    pub fn find(&self, fingerprint: Fingerprint) -> Option<CertificateId> {
+        self.by_fingerprint.get(&fingerprint).copied()
     }
     /// An occurrence by number.
     #[must_use]
