@@ -1,8 +1,6 @@
 //! Every case of `fixtures/cases`: the program is run on it as a user would, and its JSON report is held to what
-//! `cases.json` expects. What the words in that file mean stands at its top.
-//!
-//! Links, odd file names, FIFOs, sockets, modes and two large stores are made here, in a copy of the case. To look
-//! at the cases by hand: `CASTORE_CASES_DIR=/some/new/directory cargo test --test cases` leaves them there.
+//! `cases.json` expects. How a case is laid out: `support/cases.rs`. To look at the cases by hand:
+//! `CASTORE_CASES_DIR=/some/new/directory cargo test --test cases` leaves them there.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -14,17 +12,16 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
-use serde::Deserialize;
 use serde_json::Value;
+
+use support::cases::{AsRoot, Case, Class, NOBODY, copy_for_nobody, folder, lay_out, load, set_mode};
 
 /// What `cases.json` demands and the program does not know yet. This list may only shrink: an id that the program
 /// reports while it stands here fails the test. `ID/PART` is a part of an id that is otherwise known.
@@ -56,81 +53,6 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// Cases run at a time.
 const THREADS: usize = 2;
-
-/// Debian's `nobody` and `nogroup`.
-const NOBODY: u32 = 65534;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Cases {
-    now: String,
-    words: BTreeMap<String, String>,
-    cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    id: String,
-    what: String,
-    cafile: Option<String>,
-    capath: Option<String>,
-    occurrences: u64,
-    certificates: u64,
-    expired: u64,
-    recoverable: u64,
-    class: Class,
-    findings: BTreeSet<String>,
-    #[serde(default)]
-    class_needs: BTreeSet<String>,
-    #[serde(default, rename = "note")]
-    _note: String,
-    #[serde(default)]
-    links: BTreeMap<String, String>,
-    #[serde(default)]
-    rename: BTreeMap<String, String>,
-    #[serde(default)]
-    fifos: Vec<String>,
-    #[serde(default)]
-    sockets: Vec<String>,
-    #[serde(default)]
-    modes: BTreeMap<String, String>,
-    generate: Option<Generate>,
-    as_root: Option<AsRoot>,
-    #[serde(default, rename = "observed")]
-    _observed: Value,
-}
-
-/// What holds instead where nobody can be found who may not read everything.
-#[derive(Deserialize, Clone)]
-#[serde(deny_unknown_fields)]
-struct AsRoot {
-    occurrences: u64,
-    certificates: u64,
-    class: Class,
-    findings: BTreeSet<String>,
-    class_needs: BTreeSet<String>,
-}
-
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-enum Generate {
-    OneSubject,
-    LargeBundle,
-}
-
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "kebab-case")]
-enum Class {
-    Clean,
-    CleanOrNote,
-    Note,
-    Warning,
-    WarningOrError,
-    Error,
-    NoCertificates,
-    CannotRead,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Severity {
@@ -424,117 +346,4 @@ fn run(mut command: Command, output: &Path) -> Result<Run, String> {
         stdout: fs::read(output).unwrap(),
         stderr: String::from_utf8_lossy(&fs::read(&errors).unwrap()).into_owned(),
     })
-}
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases")
-}
-
-fn load() -> Cases {
-    let text = fs::read(folder().join("cases.json")).unwrap();
-    serde_json::from_slice(&text).expect("fixtures/cases/cases.json")
-}
-
-/// Copies the stored files of a case and makes what cannot be stored. Modes are the same whatever the umask.
-fn lay_out(case: &Case, folder: &Path) {
-    make_directory(folder);
-    let stored = self::folder().join(&case.id);
-    if stored.is_dir() {
-        for entry in
-            walkdir::WalkDir::new(&stored).min_depth(1).sort_by_file_name().into_iter().map(Result::unwrap)
-        {
-            let name = entry.path().strip_prefix(&stored).unwrap();
-            let target =
-                folder.join(name.to_str().and_then(|name| case.rename.get(name)).map_or(name, Path::new));
-            if entry.file_type().is_dir() {
-                make_directory(&target);
-            } else {
-                fs::copy(entry.path(), &target).unwrap();
-                set_mode(&target, 0o644);
-            }
-        }
-    }
-    match case.generate {
-        Some(Generate::OneSubject) => generated::one_subject(&folder.join("certs")),
-        Some(Generate::LargeBundle) => generated::large_bundle(&folder.join("bundle.pem")),
-        None => {}
-    }
-    for (name, target) in &case.links {
-        let link = folder.join(name);
-        make_directory(link.parent().unwrap());
-        symlink(target, link).unwrap();
-    }
-    for (names, kind) in [(&case.fifos, FileType::Fifo), (&case.sockets, FileType::Socket)] {
-        for name in names {
-            mknodat(CWD, folder.join(name), kind, Mode::from_raw_mode(0o644), 0).unwrap();
-        }
-    }
-    for (name, mode) in &case.modes {
-        set_mode(&folder.join(name), u32::from_str_radix(mode, 8).unwrap());
-    }
-}
-
-fn make_directory(path: &Path) {
-    fs::create_dir_all(path).unwrap();
-    set_mode(path, 0o755);
-}
-
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-}
-
-/// Copies the program to where nobody can run it, and tries whether nobody can.
-fn copy_for_nobody(root: &Path) -> Option<PathBuf> {
-    let program = root.join("castore");
-    fs::copy(env!("CARGO_BIN_EXE_castore"), &program).unwrap();
-    set_mode(&program, 0o755);
-    let mut command = Command::new(&program);
-    command.arg("--version").uid(NOBODY).gid(NOBODY);
-    let works = command
-        .env_clear()
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    works.then_some(program)
-}
-
-/// Stores too large to be kept as files.
-mod generated {
-    use std::fs;
-    use std::os::unix::fs::symlink;
-    use std::path::Path;
-
-    use super::support::der::{Certificate, extension, octet_string};
-
-    /// More than the 256 places that `openssl rehash` has for one hash.
-    const CERTIFICATES: u64 = 257;
-    const SUBJECT: &str = "One Subject";
-    /// What `openssl x509 -subject_hash` says of that common name.
-    const SUBJECT_HASH: &str = "56ec1c0e";
-
-    pub fn one_subject(certs: &Path) {
-        super::make_directory(certs);
-        for number in 0..CERTIFICATES {
-            let name = format!("one-{number:03}.pem");
-            write(&certs.join(&name), &Certificate::root(SUBJECT, number).pem());
-            symlink(name, certs.join(format!("{SUBJECT_HASH}.{number}"))).unwrap();
-        }
-    }
-
-    pub fn large_bundle(bundle: &Path) {
-        let large = |number| {
-            let mut root = Certificate::root(&format!("Large Root {number:02}"), number);
-            root.extensions.push(extension("1.3.6.1.4.1.99999.3", false, &octet_string(&[0x5A; 30_000])));
-            root.pem()
-        };
-        let text: String = (0..30).map(large).collect();
-        assert!(text.len() > 1 << 20, "{} bytes are not more than 1 MiB", text.len());
-        write(bundle, &text);
-    }
-
-    fn write(path: &Path, text: &str) {
-        fs::write(path, text).unwrap();
-        super::set_mode(path, 0o644);
-    }
 }

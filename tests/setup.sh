@@ -3,7 +3,7 @@
 #
 #   tests/setup.sh
 #
-# Tools:    openssl, certtool (gnutls-bin), python3 with ssl, strace, apt-get and dpkg-deb.
+# Tools:    openssl, certtool (gnutls-bin), python3 with ssl, strace, groff (groff-base), apt-get and dpkg-deb.
 #           Root gets the missing ones by apt-get; anybody else is told what is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
 #
@@ -87,6 +87,7 @@ missing_packages() {
     has openssl || printf 'openssl '
     has certtool || printf 'gnutls-bin '
     has strace || printf 'strace '
+    has groff || printf 'groff-base '
     { has python3 && python3 -c 'import ssl' 2>/dev/null; } || printf 'python3 '
 }
 

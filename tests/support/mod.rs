@@ -10,6 +10,7 @@
     reason = "tests read and write files, run programs and say what they skip; the fence is for the library"
 )]
 
+pub mod cases;
 pub mod der;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,9 +42,14 @@ fn clean(program: impl AsRef<OsStr>) -> Command {
 
 /// The built castore, in a clean environment.
 pub fn castore() -> Command {
+    clean(program())
+}
+
+/// Where the built castore is.
+pub fn program() -> &'static Path {
     // `option_env!`: without the feature `cli` there is no binary, and this module must still compile.
     match option_env!("CARGO_BIN_EXE_castore") {
-        Some(path) => clean(path),
+        Some(path) => Path::new(path),
         None => panic!("the binary is only built with the feature `cli`"),
     }
 }
@@ -92,8 +98,13 @@ pub fn skip_without(tools: &[&str]) -> bool {
     true
 }
 
+/// Another program in a clean environment, for a test that goes on without it, in CI too.
+pub fn optional(name: &str) -> Option<Command> {
+    find_program(name).map(clean)
+}
+
 /// A program that must be there: the test has asked [`skip_without`] before.
-fn required(name: &str) -> Command {
+pub fn required(name: &str) -> Command {
     clean(
         find_program(name)
             .unwrap_or_else(|| panic!("{name} is missing: ask skip_without(&[{name:?}]) first")),
@@ -121,7 +132,7 @@ pub fn run_with_input(command: &mut Command, input: &[u8]) -> Output {
 
 /// `work` on each item, by two threads, the results in the order of the items. Most of the time goes into waiting
 /// for small programs; the machine of a test run has few cores.
-fn in_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+pub fn in_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -306,7 +317,7 @@ pub fn openssl_views(pem_path: &Path) -> Vec<OpensslView> {
 
 /// `openssl x509`, which loads the machine's default CAfile before anything else, needed or not: 25 ms a process with
 /// OpenSSL 3.0, against 3 without. So it is shown a place where there is none.
-fn openssl_x509() -> Command {
+pub fn openssl_x509() -> Command {
     let mut command = required("openssl");
     command.arg("x509").env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
     command
@@ -419,7 +430,7 @@ pub fn openssl_verify_each(trust: Trust, certificates: &[Vec<u8>]) -> BTreeSet<S
 }
 
 /// The last line of what a program wrote to stderr.
-fn complaint(output: &Output) -> String {
+pub fn complaint(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     text.trim().lines().last().unwrap_or("no message").to_owned()
 }
