@@ -30,25 +30,10 @@ use serde_json::Value;
 /// reports while it stands here fails the test. `ID/PART` is a part of an id that is otherwise known.
 const IMPLEMENTED_LATER: &[&str] = &[
     "bundle-refused",
-    "der-file",
-    "distrust-flattened",
     "hidden-block",
-    "legacy-label",
-    "legacy-link",
-    "legacy-version",
-    "link-outside",
     "malformed-certificate/refused",
-    "odd-encoding",
-    "odd-framing",
-    "odd-serial",
-    "other-block",
     "pkcs7-block",
-    "same-key",
-    "second-name",
-    "size-limit",
     "skipped-certificate",
-    "subdirectory",
-    "weak-key",
 ];
 
 /// No case may take longer: whoever opens a FIFO plainly, waits for ever.

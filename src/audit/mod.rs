@@ -15,6 +15,8 @@ pub struct Context {
     pub now: i64,
     /// How long before notAfter a certificate counts as expiring, in seconds.
     pub expiring_within: i64,
+    /// The size in bytes over which a file is reported.
+    pub max_size: Option<u64>,
     /// What OpenSSL's defaults lead to on this system.
     pub openssl_defaults: Option<OpensslDefaults>,
 }

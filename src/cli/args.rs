@@ -87,6 +87,9 @@ pub struct Audit {
     /// End with status 1 on findings of this severity and above, or of these ids
     #[arg(long, value_name = "error|warning|notice|ID[,ID]", value_parser = super::settings::parse_fail_on)]
     pub fail_on: Option<super::settings::FailOn>,
+    /// Report files larger than this (1MiB, 500kB, 4096)
+    #[arg(long, value_name = "SIZE", value_parser = super::settings::parse_size)]
+    pub max_size: Option<u64>,
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub when: When,

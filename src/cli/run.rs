@@ -44,6 +44,7 @@ fn audit(arguments: &Audit) -> Outcome {
     let context = Context {
         now: arguments.when.at.unwrap_or_else(settings::now),
         expiring_within: arguments.when.expiring_within,
+        max_size: arguments.max_size,
         openssl_defaults: settings::openssl_defaults(),
     };
     let findings = audit::run(&store, &context);
@@ -69,6 +70,7 @@ fn compact(arguments: &Compact) -> Outcome {
     let context = Context {
         now: arguments.at.unwrap_or_else(settings::now),
         expiring_within: 0,
+        max_size: None,
         openssl_defaults: settings::openssl_defaults(),
     };
     let bundle = match &arguments.bundle {
@@ -126,7 +128,8 @@ fn rehash(arguments: &Rehash) -> Outcome {
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
         planned.push((path, store, plan));
     }
-    let context = Context { now: settings::now(), expiring_within: 0, openssl_defaults: None };
+    let context =
+        Context { now: settings::now(), expiring_within: 0, max_size: None, openssl_defaults: None };
     for (path, store, plan) in &planned {
         if carry_out(plan, &arguments.writing)? == Status::Differs {
             status = Status::Differs;

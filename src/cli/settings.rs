@@ -76,6 +76,23 @@ pub fn parse_duration(text: &str) -> std::result::Result<i64, String> {
     number.checked_mul(unit).filter(|seconds| *seconds >= 0).ok_or_else(|| "too long, or negative".to_owned())
 }
 
+/// `--max-size`: bytes, or with a unit of 1000 (kB, MB, GB) or 1024 (KiB, MiB, GiB).
+pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
+    const USAGE: &str = "a number of bytes, or with one of kB, MB, GB, KiB, MiB, GiB";
+    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(USAGE.to_owned()),
+    };
+    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(|| USAGE.to_owned())
+}
+
 /// Seconds since 1970, by the clock.
 pub fn now() -> i64 {
     match SystemTime::now().duration_since(UNIX_EPOCH) {
@@ -186,6 +203,16 @@ mod tests {
         assert_eq!(parse_duration("2w"), Ok(1_209_600));
         for bad in ["", "d", "30", "30y", "-1d", "99999999999999999d", "3 d"] {
             assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("1MiB"), Ok(1_048_576));
+        assert_eq!(parse_size("500kB"), Ok(500_000));
+        assert_eq!(parse_size("4096"), Ok(4096));
+        for bad in ["", "MiB", "1mib", "-1", "99999999999999999999"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
         }
     }
 

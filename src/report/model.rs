@@ -11,7 +11,6 @@ use super::words;
 use crate::audit::Context;
 use crate::audit::finding::{Finding, Place, Severity};
 use crate::audit::rules;
-use crate::certificate::facts::Facts;
 use crate::certificate::name;
 use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::{Time, ValidityState, rfc3339};
@@ -495,12 +494,11 @@ fn file_rows(store: &Store) -> Vec<FileRow> {
 fn certificate_row(store: &Store, context: &Context, id: CertificateId) -> CertificateRow {
     let certificate = store.certificate(id);
     let fields = certificate.der.fields();
-    let facts = Facts::read(certificate.der.as_bytes());
     let time = |time: Time| time.instant.map(rfc3339);
-    let (key, signature, parse_error) = match facts {
+    let (key, signature, parse_error) = match certificate.facts() {
         Ok(facts) => (
-            Some(KeyRow { algorithm: facts.key_algorithm, bits: facts.key_bits }),
-            Some(facts.signature),
+            Some(KeyRow { algorithm: facts.key_algorithm.clone(), bits: facts.key_bits }),
+            Some(facts.signature.clone()),
             None,
         ),
         Err(error) => (None, None, Some(error.to_string())),

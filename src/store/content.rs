@@ -45,6 +45,28 @@ pub struct Found {
     pub trailing: usize,
     /// Whether the outer header was not DER.
     pub ber: bool,
+    /// Text before the block that distrusts it.
+    pub distrust: Option<Distrust>,
+}
+
+/// How text before a block says that its certificate is distrusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Distrust {
+    /// A comment: `# Explicitly Distrust ...`.
+    Comment,
+    /// A section of p11-kit's persistent form: `x-distrusted: true`.
+    P11Kit,
+}
+
+/// The kind of a keystore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Keystore {
+    /// Java's own form.
+    Jks,
+    /// Java's form with encrypted keys.
+    Jceks,
+    /// PKCS#12.
+    Pkcs12,
 }
 
 /// A block that gives no certificate.
@@ -52,6 +74,8 @@ pub struct Found {
 pub struct OtherBlock {
     /// Its label.
     pub label: Label,
+    /// Its label as it is written.
+    pub label_text: String,
     /// Where, in bytes.
     pub span: Range<usize>,
     /// On which line it starts.
@@ -111,6 +135,8 @@ pub enum Shape {
     Text,
     /// Bytes that are neither text nor a certificate.
     Binary,
+    /// A keystore.
+    Keystore(Keystore),
 }
 
 /// What a file holds.
@@ -195,6 +221,7 @@ fn der_between(
             noise: Noise::NONE,
             trailing: 0,
             ber: !reading.minimal,
+            distrust: None,
             der: reading.der.into_owned(),
         });
         at = end;
@@ -207,7 +234,14 @@ fn der_between(
 }
 
 fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
-    let other = |kind| OtherBlock { label: block.label(), span: block.span(), line: block.line(), kind };
+    let label_text = || String::from_utf8_lossy(&bytes[block.label_span()]).into_owned();
+    let other = |kind| OtherBlock {
+        label: block.label(),
+        label_text: label_text(),
+        span: block.span(),
+        line: block.line(),
+        kind,
+    };
     let damaged = block.defects().iter().any(|defect| defect.kind.needs_guess());
     if let Label::PrivateKey(_) = block.label() {
         content.others.push(other(OtherKind::PrivateKey));
@@ -267,8 +301,41 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
         noise: block.noise().with(body.noise),
         trailing,
         ber: !reading.minimal,
+        distrust: distrust(&bytes[block.preamble()]),
         der: reading.der.into_owned(),
     });
+}
+
+/// Whether the text between two blocks distrusts the second one.
+fn distrust(preamble: &[u8]) -> Option<Distrust> {
+    // Most preambles are a line end.
+    if preamble.len() < 12 {
+        return None;
+    }
+    preamble.split(|&byte| byte == b'\n').find_map(|line| {
+        let line = line.trim_ascii().to_ascii_lowercase();
+        if let Some(comment) = line.strip_prefix(b"#") {
+            let comment = comment.trim_ascii();
+            let marks = [&b"explicitly distrust"[..], b"distrusted"];
+            marks.iter().any(|mark| comment.starts_with(mark)).then_some(Distrust::Comment)
+        } else {
+            let value = line.strip_prefix(b"x-distrusted:")?;
+            (value.trim_ascii() == b"true").then_some(Distrust::P11Kit)
+        }
+    })
+}
+
+/// What a keystore starts with.
+fn keystore(bytes: &[u8]) -> Option<Keystore> {
+    match bytes.get(..4)? {
+        [0xFE, 0xED, 0xFE, 0xED] => return Some(Keystore::Jks),
+        [0xCE, 0xCE, 0xCE, 0xCE] => return Some(Keystore::Jceks),
+        _ => {}
+    }
+    // PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, ... } (RFC 7292 section 4)
+    let mut pfx = Reader::new(der::content(bytes).ok().filter(|_| bytes[0] == tag::SEQUENCE)?);
+    let version = pfx.expect(tag::INTEGER).ok()?;
+    (version.content == [3] && pfx.peek() == Some(tag::SEQUENCE)).then_some(Keystore::Pkcs12)
 }
 
 /// The issuer of a CRL (RFC 5280 section 5.1), whole.
@@ -288,6 +355,9 @@ fn shape(bytes: &[u8], content: &Content) -> Shape {
             _ => false,
         })
     };
+    if let Some(kind) = keystore(bytes) {
+        return Shape::Keystore(kind);
+    }
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start();
     if text.is_empty() {
         return Shape::Empty;

@@ -40,6 +40,8 @@ pub struct Member {
     pub access: Access,
     /// Size in bytes, as the directory said.
     pub size: u64,
+    /// Who beside the owner may write it.
+    pub writable: Option<Writable>,
 }
 
 /// A name in a directory that OpenSSL's look-up by hash may take, or seems meant for it.
@@ -98,6 +100,15 @@ pub enum Special {
     Socket,
 }
 
+/// Who beside the owner may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writable {
+    /// Everybody.
+    Others,
+    /// The group.
+    Group,
+}
+
 /// A named path.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -107,6 +118,8 @@ pub struct Place {
     pub directory: bool,
     /// Device and inode of a directory.
     pub identity: Option<Identity>,
+    /// Who beside the owner may write the directory.
+    pub writable: Option<Writable>,
 }
 
 /// Everything that was found, in order: paths as named, entries by name.
@@ -120,6 +133,8 @@ pub struct Discovery {
     pub hash_names: Vec<HashName>,
     /// Entries that are no members.
     pub odd: Vec<OddEntry>,
+    /// Regular files that tools left behind: read apart, never as trust.
+    pub leftovers: Vec<PathBuf>,
     /// Named paths that cannot be looked at.
     pub failures: Vec<Error>,
     known: HashMap<Identity, usize>,
@@ -140,10 +155,10 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
 impl Discovery {
     fn named(&mut self, path: &Path) -> Result<()> {
         let source = SourceId(self.places.len());
-        let place = || Place { path: path.to_owned(), directory: false, identity: None };
+        let place = || Place { path: path.to_owned(), directory: false, identity: None, writable: None };
         if path.as_os_str() == "-" {
             self.places.push(place());
-            self.member(source, path.to_owned(), None, Access::StandardInput, 0);
+            self.member(source, path.to_owned(), None, Access::StandardInput);
             return Ok(());
         }
         let metadata = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
@@ -151,14 +166,19 @@ impl Discovery {
         if kind.is_dir() {
             // A directory that cannot be listed gives no source: nothing is known of it.
             let entries = list(path)?;
-            self.places.push(Place { directory: true, identity: Some(identity(&metadata)), ..place() });
+            self.places.push(Place {
+                directory: true,
+                identity: Some(identity(&metadata)),
+                writable: writable(path, &metadata),
+                ..place()
+            });
             self.directory(source, entries);
         } else if kind.is_file() {
             self.places.push(place());
-            self.member(source, path.to_owned(), Some(identity(&metadata)), Access::Regular, metadata.len());
+            self.member(source, path.to_owned(), Some(Regular::of(path, &metadata)), Access::Regular);
         } else if kind.is_fifo() {
             self.places.push(place());
-            self.member(source, path.to_owned(), None, Access::Pipe, 0);
+            self.member(source, path.to_owned(), None, Access::Pipe);
         } else {
             let what = if kind.is_socket() { "it is a socket" } else { "it is a device" };
             return Err(Error::io("read", path, io::Error::other(what)));
@@ -166,14 +186,8 @@ impl Discovery {
         Ok(())
     }
 
-    fn member(
-        &mut self,
-        source: SourceId,
-        path: PathBuf,
-        identity: Option<Identity>,
-        access: Access,
-        size: u64,
-    ) -> usize {
+    fn member(&mut self, source: SourceId, path: PathBuf, file: Option<Regular>, access: Access) -> usize {
+        let identity = file.map(|file| file.identity);
         if let Some(&index) = identity.as_ref().and_then(|identity| self.known.get(identity)) {
             let names = &mut self.members[index].names;
             if !names.contains(&path) {
@@ -185,7 +199,14 @@ impl Discovery {
         if let Some(identity) = identity {
             self.known.insert(identity, index);
         }
-        self.members.push(Member { source, names: vec![path], identity, access, size });
+        self.members.push(Member {
+            source,
+            names: vec![path],
+            identity,
+            access,
+            size: file.map_or(0, |file| file.size),
+            writable: file.and_then(|file| file.writable),
+        });
         index
     }
 
@@ -231,6 +252,8 @@ impl Discovery {
                 && let Some(&index) = self.known.get(&identity(metadata))
             {
                 self.members[index].names.push(entry.path.clone());
+            } else if entry.metadata.as_ref().is_ok_and(Metadata::is_file) {
+                self.leftovers.push(entry.path.clone());
             }
             self.odd.push(OddEntry {
                 source,
@@ -247,12 +270,10 @@ impl Discovery {
         &mut self,
         source: SourceId,
         entry: &Entry,
-        state: std::result::Result<(Identity, u64), Trouble>,
+        state: std::result::Result<Regular, Trouble>,
     ) -> std::result::Result<usize, Trouble> {
         match state {
-            Ok((identity, size)) => {
-                Ok(self.member(source, entry.path.clone(), Some(identity), Access::Regular, size))
-            }
+            Ok(file) => Ok(self.member(source, entry.path.clone(), Some(file), Access::Regular)),
             Err(trouble) => {
                 self.odd.push(OddEntry {
                     source,
@@ -276,12 +297,12 @@ struct Entry {
 }
 
 impl Entry {
-    fn state(&self) -> std::result::Result<(Identity, u64), Trouble> {
+    fn state(&self) -> std::result::Result<Regular, Trouble> {
         match &self.metadata {
             Ok(metadata) => {
                 let kind = metadata.file_type();
                 if kind.is_file() {
-                    Ok((identity(metadata), metadata.len()))
+                    Ok(Regular::of(&self.path, metadata))
                 } else if kind.is_dir() {
                     Err(Trouble::Directory)
                 } else if kind.is_fifo() {
@@ -337,4 +358,34 @@ fn list(path: &Path) -> Result<Vec<Entry>> {
 
 fn identity(metadata: &Metadata) -> Identity {
     Identity { device: metadata.dev(), inode: metadata.ino() }
+}
+
+/// What the directory says of a regular file.
+#[derive(Debug, Clone, Copy)]
+struct Regular {
+    identity: Identity,
+    size: u64,
+    writable: Option<Writable>,
+}
+
+impl Regular {
+    fn of(path: &Path, metadata: &Metadata) -> Self {
+        Self { identity: identity(metadata), size: metadata.len(), writable: writable(path, metadata) }
+    }
+}
+
+/// Who beside the owner may write; nobody on a file system that is mounted read-only, or in a sticky directory.
+fn writable(path: &Path, metadata: &Metadata) -> Option<Writable> {
+    let mode = metadata.mode();
+    let who = match (mode & 0o002 != 0, mode & 0o020 != 0) {
+        (true, _) => Writable::Others,
+        (false, true) => Writable::Group,
+        (false, false) => return None,
+    };
+    let sticky = metadata.is_dir() && mode & 0o1000 != 0;
+    let read_only = || {
+        rustix::fs::statvfs(path)
+            .is_ok_and(|system| system.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+    };
+    if sticky || read_only() { None } else { Some(who) }
 }

@@ -9,7 +9,9 @@ use rayon::prelude::*;
 
 use super::content::{self, Content};
 use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
-use super::model::{Certificate, CertificateId, File, FileId, Link, Occurrence, OccurrenceId, Store};
+use super::model::{
+    Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, Store,
+};
 use super::read;
 use super::source::{Source, SourceId, SourceKind};
 use crate::error::Result;
@@ -32,13 +34,19 @@ pub fn load(paths: &[PathBuf]) -> Store {
 #[must_use]
 pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
     let mut discovery = Discovery::default();
-    discovery.places.push(super::discover::Place { path: name.into(), directory: false, identity: None });
+    discovery.places.push(super::discover::Place {
+        path: name.into(),
+        directory: false,
+        identity: None,
+        writable: None,
+    });
     discovery.members.push(Member {
         source: SourceId(0),
         names: vec![name.into()],
         identity: None,
         access: Access::StandardInput,
         size: bytes.len() as u64,
+        writable: None,
     });
     Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))])
 }
@@ -72,7 +80,7 @@ struct Assembly {
 
 impl Assembly {
     fn run(mut self, discovery: Discovery, contents: Vec<Loaded>) -> Store {
-        let Discovery { places, members, hash_names, odd, failures, .. } = discovery;
+        let Discovery { places, members, hash_names, odd, failures, leftovers, .. } = discovery;
         self.store.failures = failures;
         self.store.odd = odd;
         self.store.sources = places
@@ -82,6 +90,7 @@ impl Assembly {
                 kind: if place.directory { SourceKind::Directory } else { SourceKind::Other },
                 inside: None,
                 identity: place.identity,
+                writable: place.writable,
                 named: true,
             })
             .collect();
@@ -110,6 +119,7 @@ impl Assembly {
                 states: Vec::new(),
             });
         }
+        self.store.leftovers = leftovers.into_iter().filter_map(leftover).collect();
         self.name_kinds();
         self.bundles_inside();
         self.store.odd.sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
@@ -140,12 +150,14 @@ impl Assembly {
                 noise: found.noise,
                 trailing: found.trailing,
                 ber: found.ber,
+                distrust: found.distrust,
             });
         }
         self.store.files.push(File {
             source: member.source,
             names: member.names,
             identity: member.identity,
+            writable: member.writable,
             bytes,
             occurrences: start..self.store.occurrences.len(),
             others: content.others,
@@ -241,6 +253,7 @@ impl Assembly {
                     kind: SourceKind::CaFile,
                     inside: Some(directory),
                     identity: None,
+                    writable: None,
                     named: false,
                 };
                 self.store.sources.push(source);
@@ -267,6 +280,14 @@ impl Assembly {
             }
         }
     }
+}
+
+/// What a leftover holds; one that cannot be read is nobody's trust either.
+fn leftover(path: PathBuf) -> Option<Leftover> {
+    let bytes = read::regular(&path).ok()?;
+    let certificates: Vec<_> =
+        content::read(&bytes).certificates.into_iter().map(|found| found.fingerprint).collect();
+    if certificates.is_empty() { None } else { Some(Leftover { path, certificates }) }
 }
 
 fn named_like_a_bundle(name: &OsStr) -> bool {

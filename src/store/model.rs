@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use super::content::{Encoding, OtherBlock, OtherKind, Shape};
-use super::discover::{OddEntry, Trouble};
+use super::content::{Distrust, Encoding, OtherBlock, OtherKind, Shape};
+use super::discover::{OddEntry, Trouble, Writable};
 use super::read::Identity;
 use super::source::{Source, SourceId, SourceKind};
 use crate::certificate::CertificateDer;
 use crate::certificate::extensions;
+use crate::certificate::facts::{Facts, FactsError};
 use crate::certificate::fingerprint::{Fingerprint, SpkiDigest};
 use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::Validity;
@@ -38,6 +40,8 @@ pub struct File {
     pub names: Vec<PathBuf>,
     /// Device and inode, where there are.
     pub identity: Option<Identity>,
+    /// Who beside the owner may write it.
+    pub writable: Option<Writable>,
     /// Its size in bytes.
     pub bytes: u64,
     /// Its certificates, in order.
@@ -79,6 +83,17 @@ pub struct Occurrence {
     pub trailing: usize,
     /// Whether its outer header is not DER.
     pub ber: bool,
+    /// Text before it that distrusts it.
+    pub distrust: Option<Distrust>,
+}
+
+/// A file that a tool left behind, with the certificates in it. No trust of this store.
+#[derive(Debug, Clone)]
+pub struct Leftover {
+    /// Its path.
+    pub path: PathBuf,
+    /// What it holds.
+    pub certificates: Vec<Fingerprint>,
 }
 
 /// One distinct certificate.
@@ -102,6 +117,7 @@ pub struct Certificate {
     pub ca: Option<bool>,
     /// Where it stands.
     pub occurrences: Vec<OccurrenceId>,
+    facts: OnceLock<Result<Facts, FactsError>>,
 }
 
 impl Certificate {
@@ -121,8 +137,17 @@ impl Certificate {
             self_issued,
             ca: extensions::is_ca(&fields, self_issued),
             occurrences: Vec::new(),
+            facts: OnceLock::new(),
             der,
         }
+    }
+
+    /// Public key and signature, read once and only when somebody asks.
+    ///
+    /// # Errors
+    /// Where x509-parser refuses the certificate.
+    pub fn facts(&self) -> Result<&Facts, &FactsError> {
+        self.facts.get_or_init(|| Facts::read(self.der.as_bytes())).as_ref()
     }
 }
 
@@ -194,6 +219,7 @@ pub struct Store {
     pub(super) occurrences: Vec<Occurrence>,
     pub(super) links: Vec<Link>,
     pub(super) odd: Vec<OddEntry>,
+    pub(super) leftovers: Vec<Leftover>,
     pub(super) failures: Vec<Error>,
     pub(super) reachable: BTreeMap<(SourceId, CertificateId), Vec<usize>>,
     pub(super) by_fingerprint: HashMap<Fingerprint, CertificateId>,
@@ -233,6 +259,11 @@ impl Store {
     #[must_use]
     pub fn odd_entries(&self) -> &[OddEntry] {
         &self.odd
+    }
+    /// Files that tools left behind, where they hold certificates.
+    #[must_use]
+    pub fn leftovers(&self) -> &[Leftover] {
+        &self.leftovers
     }
     /// Named paths that could not be read.
     #[must_use]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::discover::Writable;
 use super::read::Identity;
 
 /// Number of a source in its store.
@@ -35,6 +36,8 @@ pub struct Source {
     pub inside: Option<SourceId>,
     /// Device and inode of a directory.
     pub identity: Option<Identity>,
+    /// Who beside the owner may write the directory.
+    pub writable: Option<Writable>,
     /// Whether the user named it.
     pub named: bool,
 }

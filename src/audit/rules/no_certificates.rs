@@ -3,6 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
+use crate::store::content::Shape;
 use crate::store::model::Store;
 use crate::store::source::{SourceId, SourceKind};
 
@@ -22,6 +23,10 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let detail = match source.kind {
             SourceKind::Other => {
                 let Some((_, file)) = store.files_of(id).next() else { continue };
+                // A keystore is recognised, and said so by its own rule.
+                if matches!(file.shape, Some(Shape::Keystore(_))) {
+                    continue;
+                }
                 Detail::NoCertificates { shape: file.shape }
             }
             SourceKind::Directory | SourceKind::CaPath if !holds_any(store, id) => {

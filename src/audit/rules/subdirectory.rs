@@ -1,0 +1,29 @@
+//! `subdirectory`: a directory inside a CApath.
+
+use crate::audit::Context;
+use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::rule::Rule;
+use crate::store::discover::Trouble;
+use crate::store::model::Store;
+
+/// A directory inside a CApath.
+pub const RULE: Rule = Rule {
+    id: "subdirectory",
+    severity: Severity::Notice,
+    title: "a directory inside a CApath",
+    why: "OpenSSL does not look into it, and neither does castore.",
+    help: "nothing; name it by itself to have it read",
+    source: "OpenSSL by_dir.c looks up names in the directory alone",
+    check,
+};
+
+fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
+    for entry in store.odd_entries().iter().filter(|entry| entry.trouble == Trouble::Directory) {
+        findings.push(Finding {
+            rule: RULE.id,
+            detail: Detail::Subdirectory { link: entry.target.is_some() },
+            certificate: None,
+            places: vec![Place::Path(entry.path.clone())],
+        });
+    }
+}
