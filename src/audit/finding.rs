@@ -65,6 +65,8 @@ pub struct Finding {
     pub certificate: Option<CertificateId>,
     /// Where.
     pub places: Vec<Place>,
+    /// Whether the user accepts it: it is listed, and does not count.
+    pub ignored: bool,
 }
 
 /// Why a look-up does not find a certificate.
@@ -366,4 +368,9 @@ pub enum Detail {
     },
     /// A keystore.
     Keystore(Keystore),
+    /// An entry that matches nothing.
+    UnusedIgnore {
+        /// The entry.
+        entry: String,
+    },
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use crate::audit::ignore::Ignore;
 use crate::plan::policy;
 
 /// Audits, deduplicates and rehashes CA trust stores: CAfile bundles and CApath directories
@@ -24,6 +25,8 @@ pub enum Command {
     Compact(Compact),
     /// Make the hash links of directories right, in place
     Rehash(Rehash),
+    /// Explain a finding: what it means, why it matters, what to do, where the knowledge comes from
+    Explain(Explain),
     /// Print a completion script for a shell
     Completions(Completions),
     /// Print a manual page
@@ -87,6 +90,12 @@ pub struct Audit {
     /// End with status 1 on findings of this severity and above, or of these ids
     #[arg(long, value_name = "error|warning|notice|ID[,ID]", value_parser = super::settings::parse_fail_on)]
     pub fail_on: Option<super::settings::FailOn>,
+    /// List a finding, and do not count it: ID, ID:sha256:HEX or ID:path:GLOB
+    #[arg(long, value_name = "ENTRY")]
+    pub ignore: Vec<Ignore>,
+    /// Read such entries from a file, one a line, # starts a comment
+    #[arg(long, value_name = "FILE")]
+    pub ignore_file: Vec<PathBuf>,
     /// Report files larger than this (1MiB, 500kB, 4096)
     #[arg(long, value_name = "SIZE", value_parser = super::settings::parse_size)]
     pub max_size: Option<u64>,
@@ -169,6 +178,14 @@ pub struct Rehash {
     #[command(flatten)]
     #[allow(missing_docs, reason = "as above")]
     pub output: Output,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The finding's id, as audit prints it in brackets; without one, all ids with their titles
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
 }
 
 /// Arguments of `completions`.

@@ -55,7 +55,7 @@ fn extra(command: Option<&str>) -> String {
         None => OVERVIEW.to_owned(),
         _ => String::new(),
     };
-    let shared = if matches!(command, Some("completions" | "man")) { "" } else { SHARED };
+    let shared = if matches!(command, Some("completions" | "man" | "explain")) { "" } else { SHARED };
     format!("{own}{shared}")
 }
 
@@ -67,7 +67,8 @@ fn findings() -> String {
          \\fBwarning\\fR costs time or space, or will break. A \\fBnotice\\fR is worth knowing.\n",
     );
     for rule in rules::RULES {
-        let text = format!("{}. {} Help: {}.", sentence(rule.title), rule.why, rule.help);
+        let text =
+            format!("{}. {} Example: {}. Help: {}.", sentence(rule.title), rule.why, rule.example, rule.help);
         let _ = write!(out, ".TP\n\\fB{}\\fR ({})\n{}\n", roff(rule.id), rule.severity.as_str(), roff(&text));
     }
     out

@@ -5,12 +5,14 @@ use std::io::{self, BufWriter, Write};
 
 use clap::CommandFactory as _;
 
-use super::args::{Arguments, Audit, Command, Compact, Completions, Format, Output, Rehash, Writing};
+use super::args::{
+    Arguments, Audit, Command, Compact, Completions, Explain, Format, Output, Rehash, Writing,
+};
 use super::{Failure, Status, complain, man, note, settings};
-use crate::audit::{self, Context};
+use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
-use crate::escape::visible_path;
+use crate::escape::{visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
 use crate::plan::{Plan, compact, rehash};
 use crate::report::model::Report;
@@ -29,6 +31,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Audit(arguments) => audit(&arguments),
         Command::Compact(arguments) => compact(&arguments),
         Command::Rehash(arguments) => rehash(&arguments),
+        Command::Explain(arguments) => explain(&arguments),
         Command::Completions(arguments) => completions(&arguments),
         Command::Man(arguments) => {
             let page = man::page(arguments.command.as_deref()).map_err(Failure::Usage)?;
@@ -45,6 +48,7 @@ fn audit(arguments: &Audit) -> Outcome {
         now: arguments.when.at.unwrap_or_else(settings::now),
         expiring_within: arguments.when.expiring_within,
         max_size: arguments.max_size,
+        ignore: settings::ignore(arguments)?,
         openssl_defaults: settings::openssl_defaults(),
     };
     let findings = audit::run(&store, &context);
@@ -55,7 +59,8 @@ fn audit(arguments: &Audit) -> Outcome {
     for failure in &failures {
         complain(&failure.to_string());
     }
-    let failed = |on: &settings::FailOn| findings.iter().any(|finding| on.includes(finding.rule));
+    let failed =
+        |on: &settings::FailOn| findings.iter().any(|finding| !finding.ignored && on.includes(finding.rule));
     Ok(if !failures.is_empty() {
         Status::Failed
     } else if arguments.fail_on.as_ref().is_some_and(failed) {
@@ -71,6 +76,7 @@ fn compact(arguments: &Compact) -> Outcome {
         now: arguments.at.unwrap_or_else(settings::now),
         expiring_within: 0,
         max_size: None,
+        ignore: Vec::new(),
         openssl_defaults: settings::openssl_defaults(),
     };
     let bundle = match &arguments.bundle {
@@ -128,8 +134,13 @@ fn rehash(arguments: &Rehash) -> Outcome {
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
         planned.push((path, store, plan));
     }
-    let context =
-        Context { now: settings::now(), expiring_within: 0, max_size: None, openssl_defaults: None };
+    let context = Context {
+        now: settings::now(),
+        expiring_within: 0,
+        max_size: None,
+        ignore: Vec::new(),
+        openssl_defaults: None,
+    };
     for (path, store, plan) in &planned {
         if carry_out(plan, &arguments.writing)? == Status::Differs {
             status = Status::Differs;
@@ -203,6 +214,26 @@ fn tell(report: &Report, output: &Output) -> Result<(), Failure> {
     }
     out.flush()?;
     Ok(())
+}
+
+fn explain(arguments: &Explain) -> Outcome {
+    let mut out = Vec::new();
+    match &arguments.id {
+        None => {
+            for rule in rules::RULES {
+                writeln!(out, "{:<22}{:<9}{}", rule.id, rule.severity.as_str(), rule.title)?;
+            }
+        }
+        Some(id) => {
+            let rule = rules::find(id).ok_or_else(|| {
+                let known = "castore explain lists all ids";
+                Failure::Usage(format!("no finding is called '{}'; {known}", visible(id)))
+            })?;
+            text::explain(rule, settings::width(), &mut out)?;
+        }
+    }
+    io::stdout().write_all(&out)?;
+    Ok(Status::Done)
 }
 
 fn completions(arguments: &Completions) -> Outcome {

@@ -7,16 +7,19 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::args::{Color, Compact, Output};
+use super::Failure;
+use super::args::{Audit, Color, Compact, Output};
 use crate::audit::OpensslDefaults;
 use crate::audit::finding::Severity;
+use crate::audit::ignore::Ignore;
 use crate::audit::rules;
 use crate::certificate::validity::parse_instant;
 use crate::error::{Error, Refusal, Result};
+use crate::escape::visible_path;
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, OPENSSL_DIRS, REGENERATED};
 use crate::plan::policy::{Policy, PrunePolicy};
 use crate::report::text::Look;
-use crate::store::read::Identity;
+use crate::store::read::{self, Identity};
 
 /// Which findings make `audit` end with status 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,20 @@ pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
                 .collect::<std::result::Result<_, _>>()?,
         ),
     })
+}
+
+/// The entries of `--ignore` and of every `--ignore-file`.
+pub fn ignore(arguments: &Audit) -> std::result::Result<Vec<Ignore>, Failure> {
+    let mut entries = arguments.ignore.clone();
+    for path in &arguments.ignore_file {
+        let bytes = read::regular(path)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", visible_path(path))))?;
+        let more = Ignore::parse_lines(&text)
+            .map_err(|(line, error)| Failure::Usage(format!("{}:{line}: {error}", visible_path(path))))?;
+        entries.extend(more);
+    }
+    Ok(entries)
 }
 
 /// `--at`.
@@ -115,19 +132,22 @@ pub fn openssl_defaults() -> Option<OpensslDefaults> {
 
 /// How text is to look on standard output.
 pub fn look(output: &Output) -> Look {
-    let terminal = io::stdout().is_terminal();
     let color = match output.color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
     };
-    let width = if terminal {
+    Look { width: width(), verbose: output.verbose, color }
+}
+
+/// How many columns standard output has; `None` for a file or pipe.
+pub fn width() -> Option<usize> {
+    if io::stdout().is_terminal() {
         Some(terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0)))
     } else {
         // Shells do not export COLUMNS: who sets it for a pipe means it.
         std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok())
-    };
-    Look { width, verbose: output.verbose, color }
+    }
 }
 
 /// `compact`'s policy.

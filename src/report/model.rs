@@ -359,7 +359,10 @@ impl Report {
         let findings: Vec<FindingRow> =
             findings.iter().map(|finding| finding_row(store, context, finding)).collect();
         let tally = |severity: Severity| {
-            findings.iter().filter(|finding| finding.severity == severity.as_str()).count()
+            findings
+                .iter()
+                .filter(|finding| !finding.ignored && finding.severity == severity.as_str())
+                .count()
         };
         let summary = Summary {
             digest: digest::of_store(store).to_string(),
@@ -376,7 +379,7 @@ impl Report {
             errors: tally(Severity::Error),
             warnings: tally(Severity::Warning),
             notices: tally(Severity::Notice),
-            ignored: 0,
+            ignored: findings.iter().filter(|finding| finding.ignored).count(),
         };
         Self {
             schema: SCHEMA,
@@ -433,6 +436,7 @@ fn source_rows(store: &Store) -> Vec<SourceRow> {
                     SourceKind::CaPath => "capath",
                     SourceKind::Directory => "directory",
                     SourceKind::Certificate => "certificate",
+                    SourceKind::Keystore => "keystore",
                     SourceKind::Other => "other",
                 },
                 inside: source.inside.map(|directory| directory.0),
@@ -611,7 +615,7 @@ fn finding_row(store: &Store, context: &Context, finding: &Finding) -> FindingRo
         severity: rule.map_or(Severity::Notice, |rule| rule.severity).as_str(),
         message: words::message(store, context, finding),
         help: rule.map_or("", |rule| rule.help),
-        ignored: false,
+        ignored: finding.ignored,
         sha256: finding.certificate.map(|id| store.certificate(id).fingerprint.to_string()),
         readers: Vec::new(),
         occurrences: finding.places.iter().map(|place| place_row(store, place)).collect(),

@@ -184,6 +184,7 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
             let labels: Vec<_> = labels.iter().take(3).map(|label| visible(label)).collect();
             format!("holds what is no certificate: {}", labels.join(", "))
         }
+        Detail::UnusedIgnore { entry } => format!("'{}' matches nothing", visible(entry)),
         Detail::Keystore(kind) => match kind {
             Keystore::Jks => "is a Java keystore".into(),
             Keystore::Jceks => "is a Java keystore (JCEKS)".into(),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::content::{self, Content};
+use super::content::{self, Content, Shape};
 use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
 use super::model::{
     Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, Store,
@@ -199,6 +199,7 @@ impl Assembly {
                 continue;
             }
             source.kind = match file.occurrences.len() {
+                0 if matches!(file.shape, Some(Shape::Keystore(_))) => SourceKind::Keystore,
                 0 => SourceKind::Other,
                 1 if !file.path().file_name().is_some_and(named_like_a_bundle) => SourceKind::Certificate,
                 _ => SourceKind::CaFile,

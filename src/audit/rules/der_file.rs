@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a certificate in DER where PEM readers look",
     why: "OpenSSL, GnuTLS, Go and rustls read PEM from a CAfile or CApath and see nothing in it.",
+    example: "corp.crt as Windows exports it (\"DER encoded binary\")",
     help: "openssl x509 -inform DER -in FILE -out FILE.pem, or castore compact FILE --bundle FILE.pem",
     source: "OpenSSL X509_load_cert_file with X509_FILETYPE_PEM; measured: keytool alone reads it",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::DerFile,
                 certificate: Some(occurrence.certificate),
+                ignored: false,
                 places: vec![Place::Occurrence(OccurrenceId(index))],
             });
         }

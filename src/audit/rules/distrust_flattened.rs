@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a distrusted certificate that stands as a trusted one",
     why: "The text before the block says that it is distrusted; OpenSSL, GnuTLS, Go and rustls read no text and trust it.",
+    example: "# Explicitly Distrust DigiNotar Root CA, before a plain CERTIFICATE block",
     help: "remove the block, or write it as a TRUSTED CERTIFICATE that rejects (openssl x509 -addreject serverAuth -trustout)",
     source: "p11-kit: x-distrusted, and the comments of its extractors; NSS certdata.txt: CKT_NSS_NOT_TRUSTED",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::DistrustFlattened(distrust),
                 certificate: Some(occurrence.certificate),
+                ignored: false,
                 places: vec![Place::Occurrence(OccurrenceId(index))],
             });
         }

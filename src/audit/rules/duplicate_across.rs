@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "the same certificate in several files",
     why: "Readers of whole directories (GnuTLS, Go, rustls) parse it once a file.",
+    example: "rd-0.pem, rd-1.pem, rd-2.pem: one more copy at each start of a service",
     help: "keep one file of each: castore compact PATH... --capath NEW",
     source: "measured: libcurl-gnutls and git parse every file and every name of a directory",
     check,
@@ -50,6 +51,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::DuplicateAcross { source, certificates: certificates.len() },
             certificate: None,
+            ignored: false,
             places: places.into_iter().map(Place::Occurrence).collect(),
         });
     }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a store that its group may write",
     why: "With a group of one, as umask 002 makes it, nothing is wrong; with a larger group all its members decide whom the machine trusts.",
+    example: "a tree unpacked with umask 002",
     help: "chmod g-w, where the group has other members",
     source: "chmod(1); CWE-732",
     check,

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "an intermediate CA in a trust store",
     why: "OpenSSL does not take it for an anchor unless told to accept partial chains; GnuTLS, Go and rustls do.",
+    example: "\"Example Issuing CA 3\" beside \"Example Root CA\"",
     help: "put its root into the store; let servers send the intermediate",
     source: "OpenSSL X509_V_FLAG_PARTIAL_CHAIN; measured: OpenSSL refuses where GnuTLS, Go, rustls and NSS accept",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail,
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }

@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a Java or PKCS#12 keystore",
     why: "It is recognised by its first bytes, and not read: no OpenSSL or GnuTLS program does.",
+    example: "/etc/ssl/certs/java/cacerts",
     help: "export what is in it: keytool -exportcert -rfc, or openssl pkcs12",
     source: "RFC 7292; JDK: sun.security.provider.JavaKeyStore",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::Keystore(kind),
                 certificate: None,
+                ignored: false,
                 places: vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
             });
         }

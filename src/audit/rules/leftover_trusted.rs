@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a leftover with a certificate that the store lacks",
     why: "Readers of whole directories (GnuTLS, Go, rustls) trust it, although it was meant to go.",
+    example: "corp.pem.dpkg-old with the root that the new version took away",
     help: "remove the file",
     source: "Go crypto/x509 root_unix.go and GnuTLS gnutls_x509_trust_list_add_trust_dir read every file",
     check,
@@ -25,6 +26,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::LeftoverTrusted { certificates: lacking },
                 certificate: None,
+                ignored: false,
                 places: vec![Place::Path(leftover.path.clone())],
             });
         }

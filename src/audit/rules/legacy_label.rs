@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "certificates under the labels X509 CERTIFICATE or TRUSTED CERTIFICATE",
     why: "GnuTLS (TRUSTED), Go and rustls (both) skip such blocks; OpenSSL reads them.",
+    example: "-----BEGIN TRUSTED CERTIFICATE----- from openssl x509 -trustout",
     help: "castore compact FILE --bundle FILE writes them as CERTIFICATE",
     source: "OpenSSL PEM_STRING_X509_OLD, PEM_STRING_X509_TRUSTED; RFC 7468 section 5.1",
     check,
@@ -35,6 +36,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::LegacyLabel { blocks: places.len() },
                 certificate: None,
+                ignored: false,
                 places,
             });
         }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "hash links of OpenSSL 0.9.8",
     why: "OpenSSL 1.0.0 and later never look for these names (MD5 of the subject).",
+    example: "links made by c_rehash, which always makes both kinds",
     help: "castore rehash DIR removes them",
     source: "X509_NAME_hash_old; openssl-rehash(1) -old, -compat",
     check,
@@ -28,6 +29,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::LegacyLink { links: places.len() },
                 certificate: None,
+                ignored: false,
                 places,
             });
         }

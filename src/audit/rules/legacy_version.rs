@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a version 1 certificate",
     why: "It has no extensions, and so no word on whether it is a CA; libraries take it as an anchor only.",
+    example: "a root of 1999 without extensions",
     help: "nothing, while the CA has no newer root",
     source: "RFC 5280 section 4.1.2.1; OpenSSL check_ca: a self-signed v1 certificate counts as a CA",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail,
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }

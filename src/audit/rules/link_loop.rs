@@ -15,6 +15,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a link that leads back to itself",
     why: "Nothing can be read through it; `openssl rehash` counts it as an error.",
+    example: "a.pem -> b.pem, b.pem -> a.pem",
     help: "remove it",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c); symlink(7)",
     check,
@@ -32,6 +33,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::LinkLoop { target: entry.target.clone().unwrap_or_default() },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(entry.path.clone())],
         });
     }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a hash link to a file outside the directory",
     why: "It works; openssl rehash and c_rehash delete it, and the certificate is not found any more.",
+    example: "a7d666e7.0 -> ../share/corp.pem",
     help: "castore rehash keeps it",
     source: "OpenSSL apps/rehash.c: links whose target is no entry of the directory are stale to it",
     check,
@@ -22,6 +23,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::LinkOutside { target: link.target.clone().unwrap_or_default() },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(store.source(link.source).path.join(&link.name))],
         });
     }

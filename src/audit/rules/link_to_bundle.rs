@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a hash link whose target is the CAfile",
     why: "Each look-up of this hash parses the whole bundle.",
+    example: "a bundle cut to one certificate, then openssl rehash: a7d666e7.0 -> ca-certificates.crt, which grew again",
     help: "castore rehash DIR; name the bundle so that a single certificate is not all it holds",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c) loads the file whole",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::LinkToBundle { certificates },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(store.source(link.source).path.join(&link.name))],
         });
     }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a block that says CERTIFICATE and holds none",
     why: "OpenSSL and GnuTLS refuse the certificate, and the whole file with it.",
+    example: "-----BEGIN CERTIFICATE----- around the base64 of something else",
     help: "get the certificate again from its source, or leave the block out: castore compact --malformed drop",
     source: "OpenSSL X509_load_cert_crl_file (crypto/x509/by_file.c); RFC 5280 section 4.1",
     check,
@@ -26,6 +27,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                     rule: RULE.id,
                     detail: Detail::MalformedCertificate { error },
                     certificate: None,
+                    ignored: false,
                     places: vec![Place::File {
                         file: FileId(index),
                         line: block.line,

@@ -47,6 +47,7 @@ mod trust_conflict;
 mod unlinked;
 mod unreachable;
 mod unreadable;
+mod unused_ignore;
 mod weak_key;
 mod weak_signature;
 mod writable_by_others;
@@ -107,6 +108,7 @@ pub static RULES: &[Rule] = &[
     subdirectory::RULE,
     other_block::RULE,
     keystore::RULE,
+    unused_ignore::RULE,
 ];
 
 /// The rule of an id.

@@ -3,7 +3,6 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::content::Shape;
 use crate::store::model::Store;
 use crate::store::source::{SourceId, SourceKind};
 
@@ -13,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a named input without any certificate",
     why: "OpenSSL, GnuTLS and curl fail on a CAfile without a certificate, or trust nobody.",
+    example: "`curl -o ca.pem https://...` that saved the HTML of an error page",
     help: "name the file that was meant, or make it again from its source",
     source: "OpenSSL X509_load_cert_crl_file (crypto/x509/by_file.c): X509_R_NO_CERTIFICATE_OR_CRL_FOUND",
     check,
@@ -23,10 +23,6 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let detail = match source.kind {
             SourceKind::Other => {
                 let Some((_, file)) = store.files_of(id).next() else { continue };
-                // A keystore is recognised, and said so by its own rule.
-                if matches!(file.shape, Some(Shape::Keystore(_))) {
-                    continue;
-                }
                 Detail::NoCertificates { shape: file.shape }
             }
             SourceKind::Directory | SourceKind::CaPath if !holds_any(store, id) => {
@@ -34,7 +30,13 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             }
             _ => continue,
         };
-        findings.push(Finding { rule: RULE.id, detail, certificate: None, places: vec![Place::Source(id)] });
+        findings.push(Finding {
+            rule: RULE.id,
+            detail,
+            certificate: None,
+            ignored: false,
+            places: vec![Place::Source(id)],
+        });
     }
 }
 

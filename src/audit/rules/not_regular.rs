@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a FIFO, device or socket among the certificates",
     why: "Tools that open every entry wait for ever on a FIFO: openssl rehash does.",
+    example: "mkfifo /etc/ssl/certs/pipe.pem",
     help: "remove it",
     source: "fifo(7); measured: openssl rehash and c_rehash do not return",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::NotRegular(special),
                 certificate: None,
+                ignored: false,
                 places: vec![Place::Path(entry.path.clone())],
             });
         }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "an encoding that RFC 5280 or DER does not have",
     why: "It loads in the libraries that castore knows; others, and later versions, may refuse it.",
+    example: "a subject in T61String, or a notBefore of 20240101000000Z",
     help: "nothing, while it loads; the CA must issue anew",
     source: "RFC 5280 sections 4.1.2.4 to 4.1.2.6; X.690 section 10",
     check,
@@ -35,6 +36,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::OddEncoding(kinds),
                 certificate: Some(id),
+                ignored: false,
                 places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
             });
         }

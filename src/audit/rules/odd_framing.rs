@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "PEM framing that is not the usual one",
     why: "castore and OpenSSL read it; some readers lose a block for less.",
+    example: "a bundle saved by Notepad: byte order mark and CRLF",
     help: "castore compact FILE --bundle FILE writes it in the usual form",
     source: "RFC 7468 sections 2 and 3",
     check,
@@ -30,6 +31,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::OddFraming(noise),
                 certificate: None,
+                ignored: false,
                 places: odd.into_iter().map(|(id, _)| Place::Occurrence(id)).collect(),
             });
         }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a serial number that is zero, negative or longer than 20 bytes",
     why: "RFC 5280 demands positive numbers of at most 20 bytes; newer libraries refuse others.",
+    example: "EC-ACC: a negative serial number",
     help: "nothing, while it loads; the CA must issue anew",
     source: "RFC 5280 section 4.1.2.2; Go 1.23: x509negativeserial",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail,
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }

@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "PEM blocks that are no certificates",
     why: "They are no trust. A request makes GnuTLS refuse the file, an unknown block with bad base64 makes OpenSSL do so.",
+    example: "dhparam.pem among the certificates",
     help: "take them out of a trust store; castore compact does",
     source: "RFC 7468; measured with GnuTLS 3.7 and OpenSSL 3.0",
     check,
@@ -31,6 +32,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::OtherBlock { labels },
                 certificate: None,
+                ignored: false,
                 places: blocks
                     .into_iter()
                     .map(|block| Place::File {

@@ -14,6 +14,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "certificates of one key under different subjects",
     why: "They are no duplicates: a renamed CA, or a cross-certificate.",
+    example: "a CA that changed its name and kept its key",
     help: "nothing; castore keeps them",
     source: "RFC 5280 section 4.2.1.1",
     check,
@@ -38,6 +39,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 places: same_subject::places(store, &group),
                 detail: Detail::SameKey { group },
                 certificate: None,
+                ignored: false,
             });
         }
     }

@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "certificates under two file names in one directory",
     why: "libcurl-gnutls and git parse a certificate once for every name: a .pem link and a hash link cost twice.",
+    example: "a7d666e7.0 -> corp.pem, and corp.pem itself",
     help: "castore compact --capath NEW --output-links copy makes a directory with one name each",
     source: "measured with libcurl-gnutls 7.88: 428 certificates loaded of 143 on Debian's layout",
     check,
@@ -34,6 +35,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::SecondName { certificates: places.len() },
                 certificate: None,
+                ignored: false,
                 places,
             });
         }

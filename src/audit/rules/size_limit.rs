@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a file larger than --max-size",
     why: "Kubernetes refuses a ConfigMap or Secret over 1 MiB, and what mounts it gets no store.",
+    example: "a bundle of 1.2 MiB for a ConfigMap, with --max-size 1MiB",
     help: "castore compact, or fewer roots",
     source: "Kubernetes: MaxSecretSize; etcd's request limit",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::SizeLimit { bytes: file.bytes, limit },
                 certificate: None,
+                ignored: false,
                 places: vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
             });
         }

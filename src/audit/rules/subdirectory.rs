@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a directory inside a CApath",
     why: "OpenSSL does not look into it, and neither does castore.",
+    example: "/etc/ssl/certs/java/",
     help: "nothing; name it by itself to have it read",
     source: "OpenSSL by_dir.c looks up names in the directory alone",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::Subdirectory { link: entry.target.is_some() },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(entry.path.clone())],
         });
     }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "copies of one certificate that give different answers for TLS servers",
     why: "Which copy a library meets first decides whether it trusts the certificate.",
+    example: "a CERTIFICATE block, and a TRUSTED CERTIFICATE block of the same certificate that rejects serverAuth",
     help: "decide which copy is right, and remove the other; castore compact takes the rejection",
     source: "OpenSSL X509_add1_reject_object, x509(1) \"Trust Settings\"",
     check,
@@ -28,6 +29,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::TrustConflict { rejecting, of: certificate.occurrences.len() },
                 certificate: Some(id),
+                ignored: false,
                 places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
             });
         }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a key that is too small",
     why: "Distributions refuse such keys at their default security level, and others will.",
+    example: "RSA 1024 from the nineties",
     help: "ask the CA for a certificate with RSA of 2048 bits or more, or a curve of 224 bits or more",
     source: "NIST SP 800-57 part 1; SSL_CTX_set_security_level(3): level 2 refuses RSA below 2048",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail,
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "MD5 or SHA-1 in a signature that counts",
     why: "OpenSSL 3 refuses it at its default security level where the certificate is not the anchor itself.",
+    example: "an intermediate signed with sha1WithRSAEncryption",
     help: "ask the CA for a certificate with a SHA-2 signature",
     source: "SSL_CTX_set_security_level(3); RFC 9155; a self-signed anchor's own signature is never checked",
     check,
@@ -23,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail,
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }
