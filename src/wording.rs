@@ -67,6 +67,7 @@ pub fn block_defects(block: &OtherBlock) -> String {
         }
         OtherKind::NotACertificate(error) => format!("no certificate: {error}"),
         OtherKind::PrivateKey => "a private key".into(),
+        OtherKind::Pkcs7 { .. } => "a PKCS#7 message".into(),
         OtherKind::Crl { .. } => "a CRL".into(),
         OtherKind::Other => "no certificate".into(),
     };

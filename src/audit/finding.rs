@@ -288,6 +288,11 @@ pub enum Detail {
         /// Certificates in it.
         certificates: usize,
     },
+    /// PKCS#7.
+    Pkcs7Block {
+        /// Certificates in it.
+        certificates: usize,
+    },
     /// A DER file.
     DerFile,
     /// Old labels.

@@ -435,6 +435,7 @@ fn repaired(occurrence: &Occurrence) -> Option<String> {
     let mut reasons = Vec::new();
     match occurrence.encoding {
         Encoding::Der | Encoding::DerInPem => reasons.push("DER, written as PEM".to_owned()),
+        Encoding::Pkcs7 => reasons.push("PKCS#7, written as PEM".to_owned()),
         Encoding::Pem(Label::X509Certificate) => reasons.push("label X509 CERTIFICATE".to_owned()),
         Encoding::Pem(_) => {}
     }

@@ -436,6 +436,7 @@ fn source_rows(store: &Store) -> Vec<SourceRow> {
                     SourceKind::CaPath => "capath",
                     SourceKind::Directory => "directory",
                     SourceKind::Certificate => "certificate",
+                    SourceKind::Pkcs7 => "pkcs7",
                     SourceKind::Keystore => "keystore",
                     SourceKind::Other => "other",
                 },
@@ -550,6 +551,7 @@ fn occurrence_row(store: &Store, occurrence: &Occurrence) -> OccurrenceRow {
         label: match occurrence.encoding {
             Encoding::Pem(label) => label.to_string(),
             Encoding::Der | Encoding::DerInPem => "DER".to_owned(),
+            Encoding::Pkcs7 => "PKCS7".to_owned(),
         },
         trust: occurrence.trust.as_ref().map(trust_row),
         reachable_as: reachable

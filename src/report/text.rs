@@ -359,6 +359,8 @@ fn describe(source: &SourceRow, report: &Report) -> String {
             format!("directory without hash links, {} in its own files", certificates(source.certificates))
         }
         "certificate" => "one certificate".to_owned(),
+        "pkcs7" => format!("PKCS#7, {}", certificates(source.certificates)),
+        "keystore" => "a keystore, not read".to_owned(),
         _ => "no certificate".to_owned(),
     }
 }

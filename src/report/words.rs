@@ -136,6 +136,9 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
         Detail::LinkToBundle { certificates } => {
             format!("leads to a bundle: each look-up parses its {}", count(*certificates, "certificate"))
         }
+        Detail::Pkcs7Block { certificates } => {
+            format!("a PKCS#7 message with {}", count(*certificates, "certificate"))
+        }
         Detail::DerFile => format!("{} is in DER", subject()),
         Detail::LegacyLabel { blocks } => format!("{} with an old label", count(*blocks, "block")),
         Detail::LeftoverTrusted { certificates } => {

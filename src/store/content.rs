@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::certificate::CertificateDer;
 use crate::certificate::fingerprint::Fingerprint;
+use crate::certificate::pkcs7;
 use crate::certificate::trust::TrustAttributes;
 use crate::der::{self, DerError, Reader, tag};
 use crate::openssl::name_hash;
@@ -20,6 +21,8 @@ pub enum Encoding {
     Der,
     /// The bytes themselves, inside a file of PEM blocks.
     DerInPem,
+    /// Inside a PKCS#7 message, in a file that has no certificate otherwise.
+    Pkcs7,
 }
 
 /// One certificate found in a file.
@@ -107,7 +110,12 @@ pub enum OtherKind {
     },
     /// A block that decodes to something that is not a certificate.
     NotACertificate(DerError),
-    /// Anything else: requests, parameters, PKCS#7, unknown labels.
+    /// A PKCS#7 message with these certificates. No TLS library reads them.
+    Pkcs7 {
+        /// The certificates.
+        certificates: Vec<CertificateDer<'static>>,
+    },
+    /// Anything else: requests, parameters, unknown labels.
     Other,
 }
 
@@ -172,9 +180,43 @@ pub fn read(bytes: &[u8]) -> Content {
         }
     }
     if content.certificates.is_empty() {
+        if !pem && let Some(certificates) = pkcs7::certificates(bytes) {
+            content.others.push(OtherBlock {
+                label: Label::Pkcs7,
+                label_text: "PKCS7".to_owned(),
+                span: 0..bytes.len(),
+                line: 1,
+                kind: OtherKind::Pkcs7 { certificates },
+            });
+        }
+        content.certificates = from_pkcs7(&content.others);
+    }
+    if content.certificates.is_empty() {
         content.shape = Some(shape(bytes, &content));
     }
     content
+}
+
+/// The certificates of a file that is nothing but PKCS#7: it was named for them.
+fn from_pkcs7(others: &[OtherBlock]) -> Vec<Found> {
+    let mut out = Vec::new();
+    for block in others {
+        let OtherKind::Pkcs7 { certificates } = &block.kind else { continue };
+        out.extend(certificates.iter().map(|der| Found {
+            fingerprint: der.fingerprint(),
+            encoding: Encoding::Pkcs7,
+            span: block.span.clone(),
+            line: block.line,
+            trust: None,
+            defects: Vec::new(),
+            noise: Noise::NONE,
+            trailing: 0,
+            ber: false,
+            distrust: None,
+            der: der.clone(),
+        }));
+    }
+    out
 }
 
 /// Counts lines while offsets go forward.
@@ -261,6 +303,9 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
                     fingerprint: Fingerprint::of(&body.der),
                 }
             }
+        } else if block.label() == Label::Pkcs7 {
+            let certificates = pkcs7::certificates(&decode(bytes, block).der);
+            certificates.map_or(OtherKind::Other, |certificates| OtherKind::Pkcs7 { certificates })
         } else {
             OtherKind::Other
         };

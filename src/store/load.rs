@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::content::{self, Content, Shape};
+use super::content::{self, Content, Encoding, Shape};
 use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
 use super::model::{
     Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, Store,
@@ -198,7 +198,11 @@ impl Assembly {
             if source.kind != SourceKind::Other {
                 continue;
             }
+            let mut occurrences = self.store.occurrences[file.occurrences.clone()].iter();
             source.kind = match file.occurrences.len() {
+                1.. if occurrences.all(|occurrence| occurrence.encoding == Encoding::Pkcs7) => {
+                    SourceKind::Pkcs7
+                }
                 0 if matches!(file.shape, Some(Shape::Keystore(_))) => SourceKind::Keystore,
                 0 => SourceKind::Other,
                 1 if !file.path().file_name().is_some_and(named_like_a_bundle) => SourceKind::Certificate,

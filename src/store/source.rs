@@ -21,6 +21,8 @@ pub enum SourceKind {
     Directory,
     /// A file with one certificate.
     Certificate,
+    /// A file that is nothing but PKCS#7.
+    Pkcs7,
     /// A Java or PKCS#12 keystore.
     Keystore,
     /// A file without a certificate.

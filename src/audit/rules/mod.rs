@@ -36,6 +36,7 @@ mod odd_framing;
 mod odd_serial;
 mod one_sided;
 mod other_block;
+mod pkcs7_block;
 mod private_key;
 mod reissued;
 mod same_key;
@@ -86,6 +87,7 @@ pub static RULES: &[Rule] = &[
     weak_key::RULE,
     weak_signature::RULE,
     der_file::RULE,
+    pkcs7_block::RULE,
     legacy_label::RULE,
     leftover_trusted::RULE,
     writable_by_others::RULE,
