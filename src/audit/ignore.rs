@@ -70,22 +70,6 @@ impl Ignore {
         &self.text
     }
 
-    /// Reads entries, one a line; `#` starts a comment.
-    ///
-    /// # Errors
-    /// The number of the line, and what is wrong with it.
-    pub fn parse_lines(text: &str) -> Result<Vec<Self>, (usize, IgnoreError)> {
-        let mut out = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            // A glob may hold a '#', a comment stands behind a blank.
-            let line = line.split_once(" #").map_or(line, |(entry, _)| entry).trim();
-            if !line.is_empty() && !line.starts_with('#') {
-                out.push(line.parse().map_err(|error| (index + 1, error))?);
-            }
-        }
-        Ok(out)
-    }
-
     fn matches(&self, store: &Store, finding: &Finding) -> bool {
         if finding.rule != self.rule {
             return false;
@@ -161,14 +145,6 @@ mod tests {
         ] {
             assert!(bad.parse::<Ignore>().is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn files_have_comments_and_line_numbers() {
-        let entries =
-            Ignore::parse_lines("# accepted\nexpired # for a year\n\n  leftover:path:*#x\n").unwrap();
-        assert_eq!(entries.iter().map(Ignore::text).collect::<Vec<_>>(), ["expired", "leftover:path:*#x"]);
-        assert_eq!(Ignore::parse_lines("expired\nnothing").unwrap_err().0, 2);
     }
 
     #[test]

@@ -141,6 +141,27 @@ pub struct Compact {
     /// Remove files of an existing directory whose certificates are not in the plan, and links that find nothing
     #[arg(long)]
     pub prune: bool,
+    /// What becomes of a CApath's members that no look-up by hash finds
+    #[arg(long, value_enum, default_value = "list", value_name = "POLICY")]
+    pub unreachable: Unreachable,
+    /// What stands before each block of the bundle
+    #[arg(long, value_enum, default_value = "none", value_name = "WHAT")]
+    pub comments: Comments,
+    /// How the names by hash in the directory are made
+    #[arg(long, value_enum, default_value = "symbolic", value_name = "HOW")]
+    pub output_links: Links,
+    /// Leave out a certificate (sha256:HEX) or all certificates of a key (spki:HEX)
+    #[arg(long, value_name = "sha256:HEX|spki:HEX")]
+    pub remove: Vec<policy::Removal>,
+    /// Read such entries from a file, one a line, # starts a comment
+    #[arg(long, value_name = "FILE")]
+    pub remove_list: Vec<PathBuf>,
+    /// Write nothing where an entry to remove meets no certificate
+    #[arg(long)]
+    pub require_match: bool,
+    /// Write a report into this file as well, in the form of --format
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// How many per cent of an existing bundle's certificates may go without being named
     #[arg(long, default_value_t = 20, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub max_shrink: u8,
@@ -268,6 +289,35 @@ policy!(
         Subject => Subject,
         /// By SHA-256 fingerprint
         Fingerprint => Fingerprint,
+    }
+);
+policy!(
+    /// Values of `--unreachable`.
+    Unreachable => policy::UnreachablePolicy {
+        /// They are left out and listed: OpenSSL does not trust them now
+        List => List,
+        /// They go in, each one listed as gained
+        Include => Include,
+    }
+);
+policy!(
+    /// Values of `--comments`.
+    Comments => policy::CommentPolicy {
+        /// Nothing
+        None => None,
+        /// What the certificate is called by
+        Label => Label,
+        /// The comment lines that stood before it in the input
+        Keep => Keep,
+    }
+);
+policy!(
+    /// Values of `--output-links`.
+    Links => policy::OutputLinks {
+        /// A file with a name for people, and a link HASH.N to it
+        Symbolic => Symbolic,
+        /// A regular file HASH.N alone
+        Copy => Copy,
     }
 );
 policy!(

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this module prints the answer")]
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use clap::CommandFactory as _;
 
@@ -14,14 +15,16 @@ use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
 use crate::escape::{visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
+use crate::plan::policy::CommentPolicy;
 use crate::plan::{Plan, compact, rehash};
 use crate::report::model::Report;
+use crate::report::text::Look;
 use crate::report::{json, text};
 use crate::store::model::Store;
 use crate::store::source::SourceId;
 use crate::store::{load, read};
 use crate::wording::count;
-use crate::write::apply::apply;
+use crate::write::apply::{apply, write_file};
 
 type Outcome = Result<Status, Failure>;
 
@@ -71,7 +74,12 @@ fn audit(arguments: &Audit) -> Outcome {
 }
 
 fn compact(arguments: &Compact) -> Outcome {
-    let store = load_all(&arguments.paths)?;
+    let policy = settings::policy(arguments)?;
+    let store = if policy.comments == CommentPolicy::Keep {
+        checked(load::load_with_comments(&arguments.paths))?
+    } else {
+        load_all(&arguments.paths)?
+    };
     let context = Context {
         now: arguments.at.unwrap_or_else(settings::now),
         expiring_within: 0,
@@ -96,8 +104,7 @@ fn compact(arguments: &Compact) -> Outcome {
         .as_ref()
         .map(|path| CapathOutput { path: path.clone(), existing: existing.as_ref() });
     let outputs = Outputs { bundle, capath };
-    let mut plan =
-        compact::compact(&store, &context, &settings::policy(arguments), &outputs).map_err(Error::from)?;
+    let mut plan = compact::compact(&store, &context, &policy, &outputs).map_err(Error::from)?;
     for path in [&arguments.bundle, &arguments.capath].into_iter().flatten() {
         if let Some(tool) = settings::regenerated_by(path) {
             plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
@@ -114,6 +121,9 @@ fn compact(arguments: &Compact) -> Outcome {
     }
     let status = carry_out(&plan, &arguments.writing)?;
     let report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
+    if let Some(path) = &arguments.report {
+        write_report(path, &report, arguments.output.format)?;
+    }
     finish(&report, &plan, &arguments.output, &arguments.writing, || {
         let outputs: Vec<String> =
             [&arguments.bundle, &arguments.capath].into_iter().flatten().map(visible_path).collect();
@@ -161,13 +171,28 @@ fn rehash(arguments: &Rehash) -> Outcome {
 
 /// Loads paths of which each must be readable.
 fn load_all(paths: &[std::path::PathBuf]) -> Result<Store, Failure> {
-    let mut store = load::load(paths);
+    checked(load::load(paths))
+}
+
+fn checked(mut store: Store) -> Result<Store, Failure> {
     let mut failures = store.take_failures().into_iter();
     let Some(first) = failures.next() else { return Ok(store) };
     for failure in failures {
         complain(&failure.to_string());
     }
     Err(first.into())
+}
+
+/// Writes a report into a file: staged and renamed, as everything is that castore writes.
+fn write_report(path: &Path, report: &Report, format: Format) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    match format {
+        Format::Text => text::render(report, Look { verbose: true, ..Look::default() }, &mut bytes)?,
+        Format::Json => json::render(report, &mut bytes)?,
+    }
+    let (path, _) = settings::resolve_output(path)?;
+    write_file(&path, &bytes)?;
+    Ok(())
 }
 
 /// Applies a plan, unless the user wants to see it only.

@@ -17,7 +17,7 @@ use crate::certificate::validity::parse_instant;
 use crate::error::{Error, Refusal, Result};
 use crate::escape::visible_path;
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, OPENSSL_DIRS, REGENERATED};
-use crate::plan::policy::{Policy, PrunePolicy};
+use crate::plan::policy::{Policy, PrunePolicy, UnmatchedRemoval};
 use crate::report::text::Look;
 use crate::store::read::{self, Identity};
 
@@ -58,16 +58,29 @@ pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
     })
 }
 
+/// The lines of a list with their numbers, without comments and blank lines.
+fn text_lines(path: &Path) -> std::result::Result<Vec<(usize, String)>, Failure> {
+    let bytes = read::regular(path)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", visible_path(path))))?;
+    let lines = text.lines().enumerate().map(|(index, line)| {
+        // A glob may hold a '#'; a comment stands behind a blank or at the start.
+        let line = line.split_once(" #").map_or(line, |(entry, _)| entry).trim();
+        (index + 1, line.to_owned())
+    });
+    Ok(lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect())
+}
+
 /// The entries of `--ignore` and of every `--ignore-file`.
 pub fn ignore(arguments: &Audit) -> std::result::Result<Vec<Ignore>, Failure> {
     let mut entries = arguments.ignore.clone();
     for path in &arguments.ignore_file {
-        let bytes = read::regular(path)?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", visible_path(path))))?;
-        let more = Ignore::parse_lines(&text)
-            .map_err(|(line, error)| Failure::Usage(format!("{}:{line}: {error}", visible_path(path))))?;
-        entries.extend(more);
+        for (number, line) in text_lines(path)? {
+            let entry = line
+                .parse()
+                .map_err(|error| Failure::Usage(format!("{}:{number}: {error}", visible_path(path))))?;
+            entries.push(entry);
+        }
     }
     Ok(entries)
 }
@@ -151,8 +164,26 @@ pub fn width() -> Option<usize> {
 }
 
 /// `compact`'s policy.
-pub fn policy(arguments: &Compact) -> Policy {
-    Policy {
+///
+/// # Errors
+/// A removal list that cannot be read.
+pub fn policy(arguments: &Compact) -> std::result::Result<Policy, Failure> {
+    let mut remove = arguments.remove.clone();
+    for path in &arguments.remove_list {
+        for (number, line) in text_lines(path)? {
+            let entry = line
+                .parse()
+                .map_err(|error| Failure::Usage(format!("{}:{number}: {error}", visible_path(path))))?;
+            remove.push(entry);
+        }
+    }
+    let unmatched = if arguments.require_match { UnmatchedRemoval::Refuse } else { UnmatchedRemoval::Tell };
+    Ok(Policy {
+        unreachable: arguments.unreachable.into(),
+        comments: arguments.comments.into(),
+        output_links: arguments.output_links.into(),
+        remove,
+        unmatched,
         expired: arguments.expired.into(),
         malformed: arguments.malformed.into(),
         not_ca: arguments.not_ca.into(),
@@ -161,7 +192,7 @@ pub fn policy(arguments: &Compact) -> Policy {
         gain: arguments.gain.into(),
         prune: if arguments.prune { PrunePolicy::Prune } else { PrunePolicy::Keep },
         max_shrink: arguments.max_shrink,
-    }
+    })
 }
 
 /// Where a bundle is written: a link is followed, so that the file behind it changes and the link stays.
@@ -209,6 +240,7 @@ pub fn hint(error: &Error) -> Option<&'static str> {
         Refusal::Shrinks { .. } => "nothing was written; look at the inputs, or raise --max-shrink",
         Refusal::Empty { .. } => "nothing was written; a bundle without a certificate breaks every client",
         Refusal::Unreadable { .. } => "nothing was written; run as a user who may read all inputs",
+        Refusal::Unmatched { .. } => "nothing was written; look at the list, or leave out --require-match",
         Refusal::InTheWay { .. } => "nothing was written; move it out of the directory, and run again",
     })
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::links::{self, Current, Stale, Wanted};
 use super::policy::{
-    ExpiredPolicy, GainPolicy, MalformedPolicy, NotCaPolicy, Order, Policy, PrunePolicy, TrustPolicy,
+    CommentPolicy, ExpiredPolicy, GainPolicy, MalformedPolicy, NotCaPolicy, Order, OutputLinks, Policy,
+    PrunePolicy, Removal, TrustPolicy, UnmatchedRemoval, UnreachablePolicy,
 };
 use super::{Action, Plan, Step, rehash};
 use crate::audit::Context;
@@ -17,7 +18,7 @@ use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::ValidityState;
 use crate::certificate::{CertificateDer, fields::Fields};
 use crate::error::Refusal;
-use crate::escape::visible_path;
+use crate::escape::{visible, visible_path};
 use crate::openssl::hash_link::LinkKind;
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
@@ -63,6 +64,8 @@ struct Selected {
     der: CertificateDer<'static>,
     /// Written as a TRUSTED block with these attributes.
     trust: Option<TrustAttributes>,
+    /// The comment lines before the block it was taken from.
+    comment: Option<String>,
     /// Whether it goes into a bundle: a leaf that stands in a CApath alone does not.
     bundle: bool,
 }
@@ -128,6 +131,7 @@ struct Selection<'a> {
     /// Whether some reader opens the file at hand.
     opened: bool,
     dropped: BTreeSet<CertificateId>,
+    matched: HashSet<Removal>,
     malformed: Vec<String>,
     trusted: Vec<String>,
     out: Vec<Selected>,
@@ -162,6 +166,7 @@ impl<'a> Selection<'a> {
             missed: BTreeMap::new(),
             opened: true,
             dropped: BTreeSet::new(),
+            matched: HashSet::new(),
             malformed: Vec::new(),
             trusted: Vec::new(),
             out: Vec::new(),
@@ -176,6 +181,7 @@ impl<'a> Selection<'a> {
             }
         }
         self.list_missed(plan);
+        self.unmatched(plan)?;
         if !self.malformed.is_empty() {
             return Err(Refusal::Malformed { places: self.malformed });
         }
@@ -183,6 +189,35 @@ impl<'a> Selection<'a> {
             return Err(Refusal::Trusted { places: self.trusted });
         }
         Ok(self.out)
+    }
+
+    /// The removal that names a certificate.
+    fn removal(&self, certificate: &Certificate) -> Option<Removal> {
+        self.policy.remove.iter().copied().find(|removal| match removal {
+            Removal::Certificate(fingerprint) => *fingerprint == certificate.fingerprint,
+            Removal::Key(digest) => *digest == certificate.spki,
+        })
+    }
+
+    /// Removals that met no certificate: a slip of the pen, or done already.
+    fn unmatched(&self, plan: &mut Plan) -> Result<(), Refusal> {
+        // A certificate may be named twice, by its fingerprint and by its key.
+        let met = |removal: &Removal| {
+            self.matched.contains(removal)
+                || self.store.certificates().iter().any(|certificate| match removal {
+                    Removal::Certificate(fingerprint) => *fingerprint == certificate.fingerprint,
+                    Removal::Key(digest) => *digest == certificate.spki,
+                })
+        };
+        let entries: Vec<String> =
+            self.policy.remove.iter().filter(|removal| !met(removal)).map(Removal::to_string).collect();
+        if self.policy.unmatched == UnmatchedRemoval::Refuse && !entries.is_empty() {
+            return Err(Refusal::Unmatched { entries });
+        }
+        plan.notes.extend(
+            entries.into_iter().map(|entry| format!("no input holds {entry}, which was to be removed")),
+        );
+        Ok(())
     }
 
     /// What no look-up finds is not trusted now; it is listed unless another input gives it.
@@ -261,7 +296,13 @@ impl<'a> Selection<'a> {
         if self.rejected.contains(&occurrence.certificate) {
             return drop(self, plan, "trust attributes reject it for TLS servers".into());
         }
-        if looked_up.is_some_and(|directory| !store.is_reachable(directory, occurrence.certificate)) {
+        if let Some(removal) = self.removal(certificate) {
+            self.matched.insert(removal);
+            return drop(self, plan, format!("removed as {removal}"));
+        }
+        let unreachable =
+            looked_up.is_some_and(|directory| !store.is_reachable(directory, occurrence.certificate));
+        if unreachable && self.policy.unreachable == UnreachablePolicy::List {
             self.missed.entry(occurrence.certificate).or_insert(id);
             return;
         }
@@ -321,6 +362,10 @@ impl<'a> Selection<'a> {
                 format!("{}: {reason}", called(certificate)),
             );
         }
+        if unreachable {
+            let reason = format!("{}: no look-up by hash finds it in the input", called(certificate));
+            plan.change(Action::Gain, path, Some(certificate.fingerprint), reason);
+        }
         if !into_bundle {
             let reason = format!(
                 "{}: may not issue certificates; it goes into the directory, not into the bundle",
@@ -333,6 +378,7 @@ impl<'a> Selection<'a> {
             fingerprint: certificate.fingerprint,
             der: certificate.der.clone(),
             trust,
+            comment: occurrence.comment.clone(),
             bundle: into_bundle,
         });
     }
@@ -412,10 +458,11 @@ impl<'a> Selection<'a> {
         }
         let certificate = Certificate::new(der.clone(), fingerprint);
         let expired = certificate.validity.at(self.context.now) == ValidityState::Expired;
-        let unwanted = expired && self.policy.expired == ExpiredPolicy::Drop
+        let unwanted = self.removal(&certificate).is_some()
+            || expired && self.policy.expired == ExpiredPolicy::Drop
             || self.policy.not_ca == NotCaPolicy::Drop && certificate.ca == Some(false);
         if unwanted {
-            let reason = format!("{}: repaired, and expired or no CA", called(&certificate));
+            let reason = format!("{}: repaired, and removed, expired or no CA", called(&certificate));
             plan.change(Action::Drop, path, Some(fingerprint), reason);
             return;
         }
@@ -425,6 +472,7 @@ impl<'a> Selection<'a> {
             fingerprint,
             der: der.clone(),
             trust: None,
+            comment: None,
             bundle: bundle || certificate.ca != Some(false),
         });
     }
@@ -482,6 +530,26 @@ fn block_of(selected: &Selected) -> String {
     }
 }
 
+/// Lines before a block. Nothing in them can be taken for a boundary, a header or a control character.
+fn comment_of(selected: &Selected, policy: CommentPolicy) -> String {
+    match policy {
+        CommentPolicy::None => String::new(),
+        CommentPolicy::Label => {
+            let name = called(&Certificate::new(selected.der.clone(), selected.fingerprint));
+            format!("# {}\n", harmless(&name))
+        }
+        CommentPolicy::Keep => {
+            let lines = selected.comment.as_deref().unwrap_or_default().lines();
+            lines.map(|line| format!("# {}\n", harmless(line.trim_start_matches('#').trim()))).collect()
+        }
+    }
+}
+
+/// A comment's text without what a reader could take for a boundary: GnuTLS refuses a file for a quoted one.
+fn harmless(text: &str) -> String {
+    visible(text).replace("-----", "- - -")
+}
+
 fn bundle_steps(
     output: &BundleOutput,
     selected: &[Selected],
@@ -494,7 +562,11 @@ fn bundle_steps(
     if chosen.is_empty() {
         return Err(Refusal::Empty { output: visible_path(&output.path) });
     }
-    let bytes: Vec<u8> = chosen.iter().flat_map(|selected| block_of(selected).into_bytes()).collect();
+    let bytes: Vec<u8> = chosen
+        .iter()
+        .flat_map(|selected| [comment_of(selected, policy.comments), block_of(selected)])
+        .flat_map(String::into_bytes)
+        .collect();
     if let Some(existing) = &output.existing {
         if *existing == bytes {
             return Ok(());
@@ -637,30 +709,42 @@ fn capath_steps(
     }
     let new: Vec<&Selected> =
         selected.iter().copied().filter(|selected| !has_file.contains(&selected.fingerprint)).collect();
-    let names = file_names(&new, &taken);
-    for (selected, name) in new.iter().zip(names) {
-        let path = output.path.join(&name);
-        plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
-        plan.steps.push(Step::WriteFile {
-            path,
-            bytes: block_of(selected).into_bytes(),
-            holds: vec![selected.fingerprint],
-        });
-        if let Some(hash) = name_hash::subject_hash(selected.der.fields().subject) {
-            wanted.push(Wanted {
-                name,
-                kind: LinkKind::Certificate,
-                hash,
-                fingerprint: selected.fingerprint,
-            });
-        }
-    }
     let current = output.existing.map(|store| Current { store, directory: SourceId(0) });
     let stale = match policy.prune {
         PrunePolicy::Prune => Stale::Remove,
         PrunePolicy::Keep => Stale::Keep,
     };
-    links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+    let hash = |selected: &Selected| name_hash::subject_hash(selected.der.fields().subject);
+    let write = |plan: &mut Plan, selected: &Selected, name: &OsStr| {
+        let path = output.path.join(name);
+        plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
+        let bytes = block_of(selected).into_bytes();
+        plan.steps.push(Step::WriteFile { path, bytes, holds: vec![selected.fingerprint] });
+    };
+    match policy.output_links {
+        OutputLinks::Symbolic => {
+            for (selected, name) in new.iter().zip(file_names(&new, &taken)) {
+                write(plan, selected, &name);
+                if let Some(hash) = hash(selected) {
+                    let fingerprint = selected.fingerprint;
+                    wanted.push(Wanted { name, kind: LinkKind::Certificate, hash, fingerprint });
+                }
+            }
+            links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+        }
+        OutputLinks::Copy => {
+            let mut free =
+                links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+            for selected in new {
+                // A name that OpenSSL refuses has no hash, and OpenSSL refuses the certificate: nothing to look up.
+                let name = match hash(selected) {
+                    Some(hash) => free.take(&output.path, hash, LinkKind::Certificate)?,
+                    None => OsString::from(format!("{}.pem", selected.fingerprint)),
+                };
+                write(plan, selected, &name);
+            }
+        }
+    }
     plan.steps.extend(removals);
     Ok(())
 }

@@ -60,6 +60,8 @@ enum Target {
 /// A working link keeps its number where that lies below the count, so that nothing that is found now is lost at any
 /// moment. A link whose target nobody wants stays as long as what it leads to is not found otherwise.
 ///
+/// Gives back the numbers that come next.
+///
 /// # Errors
 /// [`Refusal::InTheWay`] where a name is taken by something that is no link.
 pub fn plan(
@@ -70,7 +72,7 @@ pub fn plan(
     stale: Stale,
     removed: &HashSet<OsString>,
     plan: &mut Plan,
-) -> Result<(), Refusal> {
+) -> Result<Free, Refusal> {
     let links: Vec<&Link> =
         current.map(|current| current.store.links_of(current.directory).collect()).unwrap_or_default();
     let desired = desired(current, &links, wanted, style, removed);
@@ -78,8 +80,10 @@ pub fn plan(
     let standing: HashMap<&OsStr, &Link> = links.iter().map(|link| (link.name.as_os_str(), *link)).collect();
     let others = current.map(|current| other_names(current, directory)).unwrap_or_default();
     let mut names = BTreeSet::new();
+    let mut free = Free { next: BTreeMap::new(), taken: HashSet::new() };
     for (link, target) in &desired {
         let name = OsString::from(link.to_string());
+        *free.next.entry((link.hash, link.kind)).or_default() += 1;
         match target {
             Target::Itself(own) if *own == name => {}
             Target::Itself(text) | Target::Text(text) => {
@@ -118,7 +122,36 @@ pub fn plan(
         plan.change(Action::Unlink, &path, None, "nothing is found through it that is not found otherwise");
         plan.steps.push(Step::Unlink { path });
     }
-    Ok(())
+    // A file that is named like a link, and is none of this hash, keeps its name.
+    free.taken = links
+        .iter()
+        .filter(|link| link.target.is_none() && !names.contains(&link.name) && !removed.contains(&link.name))
+        .map(|link| link.name.clone())
+        .collect();
+    Ok(free)
+}
+
+/// The numbers that come next for each hash.
+#[derive(Debug)]
+pub struct Free {
+    next: BTreeMap<(u32, LinkKind), u32>,
+    taken: HashSet<OsString>,
+}
+
+impl Free {
+    /// Takes the next name for a hash.
+    ///
+    /// # Errors
+    /// [`Refusal::InTheWay`] where a file of another hash has it.
+    pub fn take(&mut self, directory: &Path, hash: u32, kind: LinkKind) -> Result<OsString, Refusal> {
+        let number = self.next.entry((hash, kind)).or_default();
+        let name = OsString::from(HashLink { hash, kind, number: *number }.to_string());
+        *number += 1;
+        if self.taken.contains(&name) {
+            return Err(in_the_way(directory, &name, "a file with another hash"));
+        }
+        Ok(name)
+    }
 }
 
 fn in_the_way(directory: &Path, name: &OsStr, what: &'static str) -> Refusal {

@@ -50,6 +50,8 @@ pub struct Found {
     pub ber: bool,
     /// Text before the block that distrusts it.
     pub distrust: Option<Distrust>,
+    /// The comment lines before the block, where [`read_with_comments`] read it.
+    pub comment: Option<String>,
 }
 
 /// How text before a block says that its certificate is distrusted.
@@ -156,12 +158,23 @@ pub struct Content {
     pub others: Vec<OtherBlock>,
     /// What it looks like, where it has no certificate.
     pub shape: Option<Shape>,
+    keep_comments: bool,
 }
 
 /// Takes a file apart.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Content {
-    let mut content = Content::default();
+    take_apart(bytes, Content::default())
+}
+
+/// Takes a file apart, and keeps the comment lines before each block.
+#[must_use]
+pub fn read_with_comments(bytes: &[u8]) -> Content {
+    take_apart(bytes, Content { keep_comments: true, ..Content::default() })
+}
+
+fn take_apart(bytes: &[u8], content: Content) -> Content {
+    let mut content = content;
     let mut scanner = scan(bytes);
     let mut lines = Lines { bytes, at: 0, line: 1 };
     let mut pem = false;
@@ -213,6 +226,7 @@ fn from_pkcs7(others: &[OtherBlock]) -> Vec<Found> {
             trailing: 0,
             ber: false,
             distrust: None,
+            comment: None,
             der: der.clone(),
         }));
     }
@@ -264,6 +278,7 @@ fn der_between(
             trailing: 0,
             ber: !reading.minimal,
             distrust: None,
+            comment: None,
             der: reading.der.into_owned(),
         });
         at = end;
@@ -347,6 +362,7 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
         trailing,
         ber: !reading.minimal,
         distrust: distrust(&bytes[block.preamble()]),
+        comment: if content.keep_comments { comment(&bytes[block.preamble()]) } else { None },
         der: reading.der.into_owned(),
     });
 }
@@ -368,6 +384,13 @@ fn distrust(preamble: &[u8]) -> Option<Distrust> {
             (value.trim_ascii() == b"true").then_some(Distrust::P11Kit)
         }
     })
+}
+
+/// The comment lines (`# ...`) of the text between two blocks.
+fn comment(preamble: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(preamble);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.starts_with('#')).collect();
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
 }
 
 /// What a keystore starts with.

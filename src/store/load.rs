@@ -25,8 +25,18 @@ const WORTH_THREADS: u64 = 4 << 20;
 /// [`Store::failures`].
 #[must_use]
 pub fn load(paths: &[PathBuf]) -> Store {
+    load_by(paths, content::read)
+}
+
+/// As [`load`], and keeps the comment lines before each block.
+#[must_use]
+pub fn load_with_comments(paths: &[PathBuf]) -> Store {
+    load_by(paths, content::read_with_comments)
+}
+
+fn load_by(paths: &[PathBuf], take_apart: fn(&[u8]) -> Content) -> Store {
     let discovery = discover(paths);
-    let contents = read_all(&discovery.members);
+    let contents = read_all(&discovery.members, take_apart);
     Assembly::default().run(discovery, contents)
 }
 
@@ -53,7 +63,8 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
 
 type Loaded = Result<(u64, Content)>;
 
-fn read_all(members: &[Member]) -> Vec<Loaded> {
+fn read_all(members: &[Member], take_apart: fn(&[u8]) -> Content) -> Vec<Loaded> {
+    let read_one = |member: &Member| read_one(member, take_apart);
     let total: u64 = members.iter().map(|member| member.size).sum();
     if total < WORTH_THREADS {
         members.iter().map(read_one).collect()
@@ -62,14 +73,14 @@ fn read_all(members: &[Member]) -> Vec<Loaded> {
     }
 }
 
-fn read_one(member: &Member) -> Loaded {
+fn read_one(member: &Member, take_apart: fn(&[u8]) -> Content) -> Loaded {
     let path = &member.names[0];
     let bytes = match member.access {
         Access::Regular => read::regular(path)?,
         Access::Pipe => read::pipe(path)?,
         Access::StandardInput => read::standard_input()?,
     };
-    Ok((bytes.len() as u64, content::read(&bytes)))
+    Ok((bytes.len() as u64, take_apart(&bytes)))
 }
 
 /// A store in the making.
@@ -151,6 +162,7 @@ impl Assembly {
                 trailing: found.trailing,
                 ber: found.ber,
                 distrust: found.distrust,
+                comment: found.comment,
             });
         }
         self.store.files.push(File {

@@ -85,6 +85,8 @@ pub struct Occurrence {
     pub ber: bool,
     /// Text before it that distrusts it.
     pub distrust: Option<Distrust>,
+    /// The comment lines before it, where they were asked for.
+    pub comment: Option<String>,
 }
 
 /// A file that a tool left behind, with the certificates in it. No trust of this store.

@@ -48,6 +48,22 @@ pub fn apply(plan: &Plan) -> Result<()> {
     run(&outside, None)
 }
 
+/// Writes one file that is no store: staged, flushed, read back, renamed.
+///
+/// # Errors
+/// [`Error::Io`] and [`Error::ReadBack`].
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let name = path.file_name().ok_or_else(|| Error::NotADirectory { path: path.to_owned() })?;
+    let directory = Directory::open(path.parent().unwrap_or(Path::new("")))?;
+    let staged = directory.stage(bytes)?;
+    staged.sync()?;
+    if staged.read_back()? != bytes {
+        return Err(Error::ReadBack { path: staged.path() });
+    }
+    staged.place(name)?;
+    directory.sync()
+}
+
 /// Tries whether the files of the other steps can be written, before the directory takes its name.
 fn run_all_but_placing(steps: &[Step]) -> Result<()> {
     let directories = open_directories(steps, None)?;
