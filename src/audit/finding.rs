@@ -336,6 +336,11 @@ pub enum Detail {
         /// Where.
         target: PathBuf,
     },
+    /// A link that leads above the root.
+    LinkOutOfRoot {
+        /// Where.
+        target: PathBuf,
+    },
     /// Two names in one directory.
     SecondName {
         /// How many certificates.

@@ -70,6 +70,14 @@ pub struct Output {
     pub color: Color,
 }
 
+/// Where paths start.
+#[derive(Debug, Args)]
+pub struct Inside {
+    /// Resolve every path, and every link on the way, inside this directory, and never outside it
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
+
 /// What "now" is.
 #[derive(Debug, Args)]
 pub struct When {
@@ -84,9 +92,18 @@ pub struct When {
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Bundles, single certificates, CApath directories; - is standard input
-    #[arg(required = true, value_name = "PATH")]
+    /// Bundles, single certificates, CApath directories; - is standard input [default: what OpenSSL would use here]
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Read more paths from a file, separated by NUL bytes; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub files0_from: Option<PathBuf>,
+    /// Look into the directories below named ones as well; links to directories are not followed
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
     /// End with status 1 on findings of this severity and above, or of these ids
     #[arg(long, value_name = "error|warning|notice|ID[,ID]", value_parser = super::settings::parse_fail_on)]
     pub fail_on: Option<super::settings::FailOn>,
@@ -111,6 +128,9 @@ pub struct Audit {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("outputs").required(true).multiple(true).args(["bundle", "capath"]))]
 pub struct Compact {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
     /// Bundles, single certificates, CApath directories; - is standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -190,6 +210,9 @@ pub struct Writing {
 /// Arguments of `rehash`.
 #[derive(Debug, Args)]
 pub struct Rehash {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
     /// Directories
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,

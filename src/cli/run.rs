@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this module prints the answer")]
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 
@@ -20,7 +20,10 @@ use crate::plan::{Plan, compact, rehash};
 use crate::report::model::Report;
 use crate::report::text::Look;
 use crate::report::{json, text};
+use crate::store::discover::Reach;
+use crate::store::load::Loading;
 use crate::store::model::Store;
+use crate::store::root::Root;
 use crate::store::source::SourceId;
 use crate::store::{load, read};
 use crate::wording::count;
@@ -45,14 +48,30 @@ pub fn run(arguments: Arguments) -> Outcome {
 }
 
 fn audit(arguments: &Audit) -> Outcome {
-    let mut store = load::load(&arguments.paths);
+    let root = settings::root(&arguments.inside)?;
+    let mut paths = settings::paths(arguments)?;
+    if paths.is_empty() {
+        for default in settings::default_paths(&root) {
+            if !arguments.output.quiet {
+                note(&format!("looking at {}: {}", visible_path(&default.path), default.why));
+            }
+            paths.push(default.path);
+        }
+        if paths.is_empty() {
+            return Err(Failure::Usage(
+                "no PATH is named, and no store is where OpenSSL or a distribution has one".to_owned(),
+            ));
+        }
+    }
+    let reach = Reach { root: root.clone(), recursive: arguments.recursive };
+    let mut store = load::load_with(&paths, &Loading { reach, comments: false });
     let failures = store.take_failures();
     let context = Context {
         now: arguments.when.at.unwrap_or_else(settings::now),
         expiring_within: arguments.when.expiring_within,
         max_size: arguments.max_size,
         ignore: settings::ignore(arguments)?,
-        openssl_defaults: settings::openssl_defaults(),
+        openssl_defaults: settings::openssl_defaults(&root),
     };
     let findings = audit::run(&store, &context);
     if !store.sources().is_empty() {
@@ -75,28 +94,29 @@ fn audit(arguments: &Audit) -> Outcome {
 
 fn compact(arguments: &Compact) -> Outcome {
     let policy = settings::policy(arguments)?;
-    let store = if policy.comments == CommentPolicy::Keep {
-        checked(load::load_with_comments(&arguments.paths))?
-    } else {
-        load_all(&arguments.paths)?
-    };
+    let root = settings::root(&arguments.inside)?;
+    let reach = Reach { root: root.clone(), recursive: false };
+    let comments = policy.comments == CommentPolicy::Keep;
+    let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments }))?;
     let context = Context {
         now: arguments.at.unwrap_or_else(settings::now),
         expiring_within: 0,
         max_size: None,
         ignore: Vec::new(),
-        openssl_defaults: settings::openssl_defaults(),
+        openssl_defaults: settings::openssl_defaults(&root),
     };
     let bundle = match &arguments.bundle {
         None => None,
         Some(path) => {
-            let (path, exists) = settings::resolve_output(path)?;
-            let existing = if exists { Some(read::regular(&path)?) } else { None };
+            let (path, exists) = settings::resolve_output(&root, path)?;
+            let existing = if exists { Some(read::regular(&root, &path)?) } else { None };
             Some(BundleOutput { path, existing })
         }
     };
     let existing = match &arguments.capath {
-        Some(path) if settings::is_directory(path)? => Some(load_all(std::slice::from_ref(path))?),
+        Some(path) if settings::is_directory(&root, path)? => {
+            Some(load_all(&root, std::slice::from_ref(path))?)
+        }
         _ => None,
     };
     let capath = arguments
@@ -106,7 +126,7 @@ fn compact(arguments: &Compact) -> Outcome {
     let outputs = Outputs { bundle, capath };
     let mut plan = compact::compact(&store, &context, &policy, &outputs).map_err(Error::from)?;
     for path in [&arguments.bundle, &arguments.capath].into_iter().flatten() {
-        if let Some(tool) = settings::regenerated_by(path) {
+        if let Some(tool) = settings::regenerated_by(&root, path) {
             plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
         }
     }
@@ -119,7 +139,7 @@ fn compact(arguments: &Compact) -> Outcome {
             "no bundle holds a duplicate or an expired certificate: compact wins no time here".to_owned(),
         );
     }
-    let status = carry_out(&plan, &arguments.writing)?;
+    let status = carry_out(&root, &plan, &arguments.writing)?;
     let report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
     if let Some(path) = &arguments.report {
         write_report(path, &report, arguments.output.format)?;
@@ -133,14 +153,15 @@ fn compact(arguments: &Compact) -> Outcome {
 }
 
 fn rehash(arguments: &Rehash) -> Outcome {
+    let root = settings::root(&arguments.inside)?;
     let mut status = Status::Done;
     // All directories are planned before the first one is changed.
     let mut planned = Vec::new();
     for path in &arguments.directories {
-        if !settings::is_directory(path)? {
+        if !settings::is_directory(&root, path)? {
             return Err(Error::io("read", path, io::Error::from(io::ErrorKind::NotFound)).into());
         }
-        let store = load_all(std::slice::from_ref(path))?;
+        let store = load_all(&root, std::slice::from_ref(path))?;
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
         planned.push((path, store, plan));
     }
@@ -152,7 +173,7 @@ fn rehash(arguments: &Rehash) -> Outcome {
         openssl_defaults: None,
     };
     for (path, store, plan) in &planned {
-        if carry_out(plan, &arguments.writing)? == Status::Differs {
+        if carry_out(&root, plan, &arguments.writing)? == Status::Differs {
             status = Status::Differs;
         }
         let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
@@ -170,8 +191,9 @@ fn rehash(arguments: &Rehash) -> Outcome {
 }
 
 /// Loads paths of which each must be readable.
-fn load_all(paths: &[std::path::PathBuf]) -> Result<Store, Failure> {
-    checked(load::load(paths))
+fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure> {
+    let reach = Reach { root: root.clone(), recursive: false };
+    checked(load::load_with(paths, &Loading { reach, comments: false }))
 }
 
 fn checked(mut store: Store) -> Result<Store, Failure> {
@@ -190,18 +212,20 @@ fn write_report(path: &Path, report: &Report, format: Format) -> Result<(), Fail
         Format::Text => text::render(report, Look { verbose: true, ..Look::default() }, &mut bytes)?,
         Format::Json => json::render(report, &mut bytes)?,
     }
-    let (path, _) = settings::resolve_output(path)?;
-    write_file(&path, &bytes)?;
+    // The report is the user's file, not the store's: it is written where the user is.
+    let host = Root::host();
+    let (path, _) = settings::resolve_output(&host, path)?;
+    write_file(&host, &path, &bytes)?;
     Ok(())
 }
 
 /// Applies a plan, unless the user wants to see it only.
-fn carry_out(plan: &Plan, writing: &Writing) -> Outcome {
+fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
     if writing.check {
         return Ok(if plan.steps.is_empty() { Status::Done } else { Status::Differs });
     }
     if !writing.dry_run {
-        apply(plan)?;
+        apply(root, plan)?;
     }
     Ok(Status::Done)
 }

@@ -1,14 +1,14 @@
 //! What was typed, and what the machine says, as values that the library takes.
 #![allow(clippy::disallowed_methods, reason = "this module reads the clock and the environment")]
 
-use std::fs;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Failure;
-use super::args::{Audit, Color, Compact, Output};
+use super::args::{Audit, Color, Compact, Inside, Output};
 use crate::audit::OpensslDefaults;
 use crate::audit::finding::Severity;
 use crate::audit::ignore::Ignore;
@@ -16,10 +16,12 @@ use crate::audit::rules;
 use crate::certificate::validity::parse_instant;
 use crate::error::{Error, Refusal, Result};
 use crate::escape::visible_path;
-use crate::openssl::locations::{CERT_DIR, CERT_FILE, OPENSSL_DIRS, REGENERATED};
+use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS, REGENERATED};
 use crate::plan::policy::{Policy, PrunePolicy, UnmatchedRemoval};
 use crate::report::text::Look;
-use crate::store::read::{self, Identity};
+use crate::store::read;
+use crate::store::root::Root;
+use rustix::fs::FileType;
 
 /// Which findings make `audit` end with status 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +62,7 @@ pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
 
 /// The lines of a list with their numbers, without comments and blank lines.
 fn text_lines(path: &Path) -> std::result::Result<Vec<(usize, String)>, Failure> {
-    let bytes = read::regular(path)?;
+    let bytes = read::regular(&Root::host(), path)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", visible_path(path))))?;
     let lines = text.lines().enumerate().map(|(index, line)| {
@@ -131,16 +133,89 @@ pub fn now() -> i64 {
     }
 }
 
-/// What OpenSSL's defaults lead to on this machine.
-pub fn openssl_defaults() -> Option<OpensslDefaults> {
-    let identity = |path: PathBuf| {
-        fs::metadata(path).ok().map(|metadata| Identity { device: metadata.dev(), inode: metadata.ino() })
-    };
+/// The root that was named, or the machine's.
+pub fn root(inside: &Inside) -> Result<Root> {
+    inside.root.as_deref().map_or_else(|| Ok(Root::host()), Root::inside)
+}
+
+/// What OpenSSL's defaults lead to inside a root.
+pub fn openssl_defaults(root: &Root) -> Option<OpensslDefaults> {
+    let identity = |path: PathBuf| root.look(&path).ok().map(|seen| seen.identity);
     OPENSSL_DIRS.iter().find_map(|directory| {
         let directory = Path::new(directory);
         let certificates = identity(directory.join(CERT_DIR))?;
         Some(OpensslDefaults { directory: Some(certificates), file: identity(directory.join(CERT_FILE)) })
     })
+}
+
+/// A path that is looked at although nobody named it, and why.
+pub struct Default {
+    /// The path, as seen from inside the root.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
+/// What OpenSSL would use: the environment's variables where they are set (on the machine itself), else OPENSSLDIR's
+/// file and directory, and the distribution's bundle.
+pub fn default_paths(root: &Root) -> Vec<Default> {
+    let mut out: Vec<Default> = Vec::new();
+    let mut add = |path: &Path, why: String| {
+        // A link is named by what it leads to: that is what people know.
+        let path = root.follow(path).unwrap_or_else(|_| path.to_owned());
+        if root.look(&path).is_ok() && !out.iter().any(|known| known.path == path) {
+            out.push(Default { path, why });
+        }
+    };
+    let variable = |name: &str| {
+        if root.is_host() { std::env::var_os(name).filter(|value| !value.is_empty()) } else { None }
+    };
+    let directory = OPENSSL_DIRS.iter().map(Path::new).find(|path| root.look(&path.join(CERT_DIR)).is_ok());
+    match variable("SSL_CERT_DIR") {
+        Some(list) => {
+            for path in std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()) {
+                add(&path, "SSL_CERT_DIR".to_owned());
+            }
+        }
+        None => {
+            if let Some(directory) = directory {
+                add(&directory.join(CERT_DIR), format!("{CERT_DIR} in OPENSSLDIR {}", directory.display()));
+            }
+        }
+    }
+    match variable("SSL_CERT_FILE") {
+        Some(path) => add(Path::new(&path), "SSL_CERT_FILE".to_owned()),
+        None => {
+            if let Some(directory) = directory {
+                add(&directory.join(CERT_FILE), format!("{CERT_FILE} in OPENSSLDIR {}", directory.display()));
+            }
+        }
+    }
+    for bundle in DISTRIBUTION_BUNDLES {
+        if root.look(Path::new(bundle)).is_ok() {
+            add(Path::new(bundle), "the distribution's bundle".to_owned());
+            break;
+        }
+    }
+    out
+}
+
+/// The paths of `audit`: those named, and those of `--files0-from`.
+pub fn paths(arguments: &Audit) -> std::result::Result<Vec<PathBuf>, Failure> {
+    let mut paths = arguments.paths.clone();
+    if let Some(list) = &arguments.files0_from {
+        let bytes = if list.as_os_str() == "-" {
+            read::standard_input()?
+        } else {
+            read::regular(&Root::host(), list)?
+        };
+        let names = bytes.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+        if paths.is_empty() {
+            return Err(Failure::Usage(format!("{} names no path", visible_path(list))));
+        }
+    }
+    Ok(paths)
 }
 
 /// How text is to look on standard output.
@@ -195,26 +270,28 @@ pub fn policy(arguments: &Compact) -> std::result::Result<Policy, Failure> {
     })
 }
 
-/// Where a bundle is written: a link is followed, so that the file behind it changes and the link stays.
-pub fn resolve_output(path: &Path) -> Result<(PathBuf, bool)> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.file_type().is_symlink() => {
-            let real = fs::canonicalize(path).map_err(|error| Error::io("follow the link", path, error))?;
-            resolve_output(&real)
-        }
-        Ok(metadata) if metadata.is_file() => Ok((path.to_owned(), true)),
+/// Where a file is written: a link is followed, so that the file behind it changes and the link stays. The second value
+/// says whether a file is there.
+pub fn resolve_output(root: &Root, path: &Path) -> Result<(PathBuf, bool)> {
+    let real = root.follow(path).map_err(|error| Error::io("follow the link", path, error))?;
+    match root.look_at_link(&real) {
+        Ok(seen) if seen.kind == FileType::RegularFile => Ok((real, true)),
         Ok(_) => Err(Error::io("write", path, io::Error::other("it is no regular file"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), false)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && real == path => Ok((real, false)),
+        // Whoever made a link to nothing meant a file to be there: castore does not guess which.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::io("follow the link", path, error))
+        }
         Err(error) => Err(Error::io("look at", path, error)),
     }
 }
 
 /// Whether a directory is there.
-pub fn is_directory(path: &Path) -> Result<bool> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Ok(true),
+pub fn is_directory(root: &Root, path: &Path) -> Result<bool> {
+    match root.look(path) {
+        Ok(seen) if seen.kind == FileType::Directory => Ok(true),
         Ok(_) => Err(Error::NotADirectory { path: path.to_owned() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match root.look_at_link(path) {
             Ok(_) => Err(Error::io("follow the link", path, error)),
             Err(_) => Ok(false),
         },
@@ -223,8 +300,8 @@ pub fn is_directory(path: &Path) -> Result<bool> {
 }
 
 /// The tool of the distribution that writes this path anew, if it is such a path.
-pub fn regenerated_by(path: &Path) -> Option<&'static str> {
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+pub fn regenerated_by(root: &Root, path: &Path) -> Option<&'static str> {
+    let real = root.follow(path).unwrap_or_else(|_| path.to_owned());
     REGENERATED.iter().find(|(known, _)| Path::new(known) == real).map(|(_, tool)| *tool)
 }
 

@@ -174,7 +174,9 @@ impl<'a> Selection<'a> {
     }
 
     fn run(mut self, plan: &mut Plan) -> Result<Vec<Selected>, Refusal> {
-        for (id, source) in self.store.source_ids().filter(|(_, source)| source.named) {
+        for (id, source) in
+            self.store.source_ids().filter(|(_, source)| source.named || source.inside.is_none())
+        {
             match source.kind {
                 SourceKind::CaPath | SourceKind::Directory => self.directory(id, plan),
                 _ => self.store.files_of(id).for_each(|(file, _)| self.file(file, None, true, plan)),

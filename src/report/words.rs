@@ -160,6 +160,7 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
         }
         Detail::SizeLimit { bytes, limit } => format!("{bytes} bytes, more than {limit}"),
         Detail::LinkOutside { target } => format!("leads out of the directory, to {}", visible_path(target)),
+        Detail::LinkOutOfRoot { target } => format!("leads out of the root, to {}", visible_path(target)),
         Detail::SecondName { certificates } => {
             format!("{} under two file names", count(*certificates, "certificate"))
         }

@@ -1,17 +1,15 @@
 //! From arguments to files: directories listed, links resolved, nothing opened, nothing followed in a circle.
-#![allow(clippy::disallowed_methods, reason = "this module is where directories are listed")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use rustix::fs::FileType;
 
 use super::read::Identity;
+use super::root::{Root, Seen};
 use super::source::{SourceId, is_leftover};
 use crate::error::{Error, Result};
 use crate::openssl::hash_link::LinkName;
@@ -116,6 +114,8 @@ pub struct Place {
     pub path: PathBuf,
     /// Whether it is a directory.
     pub directory: bool,
+    /// Whether the user named it; else it lies below a directory that was named.
+    pub named: bool,
     /// Device and inode of a directory.
     pub identity: Option<Identity>,
     /// Who beside the owner may write the directory.
@@ -137,15 +137,27 @@ pub struct Discovery {
     pub leftovers: Vec<PathBuf>,
     /// Named paths that cannot be looked at.
     pub failures: Vec<Error>,
+    /// Links whose text leads above the root, with their target.
+    pub leading_out: Vec<(PathBuf, PathBuf)>,
     known: HashMap<Identity, usize>,
+    known_directories: HashSet<Identity>,
+}
+
+/// How discovery goes.
+#[derive(Debug, Clone, Default)]
+pub struct Reach {
+    /// Where absolute paths start.
+    pub root: Root,
+    /// Whether directories inside named directories are looked into; links to directories are not followed.
+    pub recursive: bool,
 }
 
 /// Looks at the named paths. `-` is standard input.
 #[must_use]
-pub fn discover(paths: &[PathBuf]) -> Discovery {
+pub fn discover(paths: &[PathBuf], reach: &Reach) -> Discovery {
     let mut discovery = Discovery::default();
     for path in paths {
-        if let Err(error) = discovery.named(path) {
+        if let Err(error) = discovery.named(path, reach) {
             discovery.failures.push(error);
         }
     }
@@ -153,35 +165,84 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
 }
 
 impl Discovery {
-    fn named(&mut self, path: &Path) -> Result<()> {
+    fn named(&mut self, path: &Path, reach: &Reach) -> Result<()> {
         let source = SourceId(self.places.len());
-        let place = || Place { path: path.to_owned(), directory: false, identity: None, writable: None };
+        let place =
+            || Place { path: path.to_owned(), directory: false, named: true, identity: None, writable: None };
         if path.as_os_str() == "-" {
             self.places.push(place());
             self.member(source, path.to_owned(), None, Access::StandardInput);
             return Ok(());
         }
-        let metadata = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-        let kind = metadata.file_type();
-        if kind.is_dir() {
-            // A directory that cannot be listed gives no source: nothing is known of it.
-            let entries = list(path)?;
-            self.places.push(Place {
-                directory: true,
-                identity: Some(identity(&metadata)),
-                writable: writable(path, &metadata),
-                ..place()
-            });
-            self.directory(source, entries);
-        } else if kind.is_file() {
-            self.places.push(place());
-            self.member(source, path.to_owned(), Some(Regular::of(path, &metadata)), Access::Regular);
-        } else if kind.is_fifo() {
-            self.places.push(place());
-            self.member(source, path.to_owned(), None, Access::Pipe);
-        } else {
-            let what = if kind.is_socket() { "it is a socket" } else { "it is a device" };
-            return Err(Error::io("read", path, io::Error::other(what)));
+        let seen = reach.root.look(path).map_err(|error| Error::io("read", path, error))?;
+        match seen.kind {
+            FileType::Directory => self.named_directory(path, &seen, true, reach)?,
+            FileType::RegularFile => {
+                if let Some(&index) = self.known.get(&seen.identity) {
+                    let member = &mut self.members[index];
+                    if !self.places[member.source.0].directory {
+                        // Named before, perhaps by another name.
+                        if !member.names.iter().any(|name| name == path) {
+                            member.names.push(path.to_owned());
+                        }
+                        return Ok(());
+                    }
+                    // A directory that was named before has it; who names a file means the file.
+                    member.source = source;
+                }
+                self.places.push(place());
+                self.member(
+                    source,
+                    path.to_owned(),
+                    Some(Regular::of(&reach.root, path, &seen)),
+                    Access::Regular,
+                );
+            }
+            FileType::Fifo => {
+                self.places.push(place());
+                self.member(source, path.to_owned(), None, Access::Pipe);
+            }
+            kind => {
+                let what = if kind == FileType::Socket { "it is a socket" } else { "it is a device" };
+                return Err(Error::io("read", path, io::Error::other(what)));
+            }
+        }
+        Ok(())
+    }
+
+    fn named_directory(&mut self, path: &Path, seen: &Seen, named: bool, reach: &Reach) -> Result<()> {
+        if !self.known_directories.insert(seen.identity) {
+            return Ok(());
+        }
+        // A directory that cannot be listed gives no source: nothing is known of it.
+        let (entries, below) = list(&reach.root, path)?;
+        let source = SourceId(self.places.len());
+        self.places.push(Place {
+            path: path.to_owned(),
+            directory: true,
+            named,
+            identity: Some(seen.identity),
+            writable: writable(&reach.root, path, seen),
+        });
+        for entry in &entries {
+            if let Some(target) = &entry.target
+                && reach.root.leads_out(&entry.path, target)
+            {
+                self.leading_out.push((entry.path.clone(), target.clone()));
+            }
+        }
+        let descend = if reach.recursive { below } else { Vec::new() };
+        self.directory(source, entries, &descend, &reach.root);
+        for path in descend {
+            let found = reach.root.look_at_link(&path).map_err(|error| Error::io("read", &path, error));
+            // What cannot be read below is a member that cannot be read, not a path that was named.
+            if let Err(error) = found.and_then(|seen| self.named_directory(&path, &seen, false, reach)) {
+                let reason = match error {
+                    Error::Io { source, .. } => source.to_string(),
+                    other => other.to_string(),
+                };
+                self.odd.push(OddEntry { source, path, trouble: Trouble::Unreadable(reason), target: None });
+            }
         }
         Ok(())
     }
@@ -210,13 +271,13 @@ impl Discovery {
         index
     }
 
-    fn directory(&mut self, source: SourceId, entries: Vec<Entry>) {
+    fn directory(&mut self, source: SourceId, entries: Vec<Entry>, descend: &[PathBuf], root: &Root) {
         // Hash links come last, so that a file is called by its own name.
         let (links, files): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| entry.target.is_some() && entry.hash.is_some());
         let mut leftovers = Vec::new();
-        for entry in files {
-            let state = entry.state();
+        for entry in files.into_iter().filter(|entry| !descend.contains(&entry.path)) {
+            let state = entry.state(root);
             if is_leftover(entry.name.as_bytes()) && !matches!(state, Err(Trouble::Directory)) {
                 leftovers.push(entry);
                 continue;
@@ -233,7 +294,7 @@ impl Discovery {
             }
         }
         for entry in links {
-            let state = entry.state();
+            let state = entry.state(root);
             let leads_to = self.entry(source, &entry, state);
             if let Some(link) = entry.hash {
                 self.hash_names.push(HashName {
@@ -247,12 +308,12 @@ impl Discovery {
         }
         // A leftover that a hash link leads to is a member all the same, and only gets another name.
         for entry in leftovers {
-            if let Ok(metadata) = &entry.metadata
-                && metadata.is_file()
-                && let Some(&index) = self.known.get(&identity(metadata))
+            if let Ok(seen) = &entry.seen
+                && seen.kind == FileType::RegularFile
+                && let Some(&index) = self.known.get(&seen.identity)
             {
                 self.members[index].names.push(entry.path.clone());
-            } else if entry.metadata.as_ref().is_ok_and(Metadata::is_file) {
+            } else if entry.seen.as_ref().is_ok_and(|seen| seen.kind == FileType::RegularFile) {
                 self.leftovers.push(entry.path.clone());
             }
             self.odd.push(OddEntry {
@@ -293,26 +354,19 @@ struct Entry {
     path: PathBuf,
     hash: Option<LinkName>,
     target: Option<PathBuf>,
-    metadata: std::result::Result<Metadata, io::Error>,
+    seen: std::result::Result<Seen, io::Error>,
 }
 
 impl Entry {
-    fn state(&self) -> std::result::Result<Regular, Trouble> {
-        match &self.metadata {
-            Ok(metadata) => {
-                let kind = metadata.file_type();
-                if kind.is_file() {
-                    Ok(Regular::of(&self.path, metadata))
-                } else if kind.is_dir() {
-                    Err(Trouble::Directory)
-                } else if kind.is_fifo() {
-                    Err(Trouble::NotRegular(Special::Fifo))
-                } else if kind.is_socket() {
-                    Err(Trouble::NotRegular(Special::Socket))
-                } else {
-                    Err(Trouble::NotRegular(Special::Device))
-                }
-            }
+    fn state(&self, root: &Root) -> std::result::Result<Regular, Trouble> {
+        match &self.seen {
+            Ok(seen) => match seen.kind {
+                FileType::RegularFile => Ok(Regular::of(root, &self.path, seen)),
+                FileType::Directory => Err(Trouble::Directory),
+                FileType::Fifo => Err(Trouble::NotRegular(Special::Fifo)),
+                FileType::Socket => Err(Trouble::NotRegular(Special::Socket)),
+                _ => Err(Trouble::NotRegular(Special::Device)),
+            },
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
                 Err(Trouble::Loop)
             }
@@ -327,37 +381,25 @@ impl Entry {
     }
 }
 
-/// The entries of a directory, by name.
-fn list(path: &Path) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    let walk = WalkDir::new(path).min_depth(1).max_depth(1).follow_root_links(true).sort_by_file_name();
-    for found in walk {
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => {
-                let source = error
-                    .into_io_error()
-                    .unwrap_or_else(|| io::Error::other("the directory cannot be walked"));
-                return Err(Error::io("read", path, source));
-            }
-        };
-        let is_link = found.path_is_symlink();
-        let target = if is_link { fs::read_link(found.path()).ok() } else { None };
-        // `metadata` of a link must follow it; walkdir gives the link's own.
-        let metadata = fs::metadata(found.path());
+/// The entries of a directory, by name, and the directories among them.
+fn list(root: &Root, path: &Path) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
+    let found = root.entries(path).map_err(|error| Error::io("read", path, error))?;
+    let mut entries = Vec::with_capacity(found.len());
+    let mut below = Vec::new();
+    for entry in found {
+        let path = path.join(&entry.name);
+        if entry.is_directory {
+            below.push(path.clone());
+        }
         entries.push(Entry {
-            hash: LinkName::parse(found.file_name().as_bytes()),
-            name: found.file_name().to_owned(),
-            path: found.into_path(),
-            target: if is_link { Some(target.unwrap_or_default()) } else { None },
-            metadata,
+            hash: LinkName::parse(entry.name.as_bytes()),
+            target: entry.is_link.then(|| root.read_link(&path).unwrap_or_default()),
+            seen: root.look(&path),
+            name: entry.name,
+            path,
         });
     }
-    Ok(entries)
-}
-
-fn identity(metadata: &Metadata) -> Identity {
-    Identity { device: metadata.dev(), inode: metadata.ino() }
+    Ok((entries, below))
 }
 
 /// What the directory says of a regular file.
@@ -369,23 +411,18 @@ struct Regular {
 }
 
 impl Regular {
-    fn of(path: &Path, metadata: &Metadata) -> Self {
-        Self { identity: identity(metadata), size: metadata.len(), writable: writable(path, metadata) }
+    fn of(root: &Root, path: &Path, seen: &Seen) -> Self {
+        Self { identity: seen.identity, size: seen.size, writable: writable(root, path, seen) }
     }
 }
 
 /// Who beside the owner may write; nobody on a file system that is mounted read-only, or in a sticky directory.
-fn writable(path: &Path, metadata: &Metadata) -> Option<Writable> {
-    let mode = metadata.mode();
-    let who = match (mode & 0o002 != 0, mode & 0o020 != 0) {
+fn writable(root: &Root, path: &Path, seen: &Seen) -> Option<Writable> {
+    let who = match (seen.mode & 0o002 != 0, seen.mode & 0o020 != 0) {
         (true, _) => Writable::Others,
         (false, true) => Writable::Group,
         (false, false) => return None,
     };
-    let sticky = metadata.is_dir() && mode & 0o1000 != 0;
-    let read_only = || {
-        rustix::fs::statvfs(path)
-            .is_ok_and(|system| system.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
-    };
-    if sticky || read_only() { None } else { Some(who) }
+    let sticky = seen.kind == FileType::Directory && seen.mode & 0o1000 != 0;
+    if sticky || root.is_read_only(path) { None } else { Some(who) }
 }

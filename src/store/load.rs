@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::content::{self, Content, Encoding, Shape};
-use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
+use super::discover::{Access, Discovery, Member, OddEntry, Reach, Trouble, discover};
 use super::model::{
     Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, Store,
 };
 use super::read;
+use super::root::Root;
 use super::source::{Source, SourceId, SourceKind};
 use crate::error::Result;
 use crate::openssl::hash_link::LinkName;
@@ -21,23 +22,43 @@ use crate::openssl::locations::is_bundle_name;
 /// Below this many bytes a pool of threads costs more than it gains.
 const WORTH_THREADS: u64 = 4 << 20;
 
-/// Loads everything that the paths name. Trouble inside becomes findings; a named path that cannot be read is among
-/// [`Store::failures`].
+/// How a store is loaded.
+#[derive(Debug, Clone, Default)]
+pub struct Loading {
+    /// Where paths start, and how far discovery goes.
+    pub reach: Reach,
+    /// Whether the comment lines before each block are kept.
+    pub comments: bool,
+}
+
+/// Loads everything that the paths name, on this machine. Trouble inside becomes findings; a named path that cannot be
+/// read is among [`Store::failures`].
 #[must_use]
 pub fn load(paths: &[PathBuf]) -> Store {
-    load_by(paths, content::read)
+    load_with(paths, &Loading::default())
 }
 
-/// As [`load`], and keeps the comment lines before each block.
+/// Loads everything that the paths name, in one of several ways.
 #[must_use]
-pub fn load_with_comments(paths: &[PathBuf]) -> Store {
-    load_by(paths, content::read_with_comments)
-}
-
-fn load_by(paths: &[PathBuf], take_apart: fn(&[u8]) -> Content) -> Store {
-    let discovery = discover(paths);
-    let contents = read_all(&discovery.members, take_apart);
-    Assembly::default().run(discovery, contents)
+pub fn load_with(paths: &[PathBuf], loading: &Loading) -> Store {
+    let discovery = discover(paths, &loading.reach);
+    let take_apart = if loading.comments { content::read_with_comments } else { content::read };
+    let read_one = |member: &Member| {
+        let path = &member.names[0];
+        let bytes = match member.access {
+            Access::Regular => read::regular(&loading.reach.root, path)?,
+            Access::Pipe => read::pipe(&loading.reach.root, path)?,
+            Access::StandardInput => read::standard_input()?,
+        };
+        Ok((bytes.len() as u64, take_apart(&bytes)))
+    };
+    let total: u64 = discovery.members.iter().map(|member| member.size).sum();
+    let contents: Vec<Loaded> = if total < WORTH_THREADS {
+        discovery.members.iter().map(read_one).collect()
+    } else {
+        discovery.members.par_iter().map(read_one).collect()
+    };
+    Assembly::default().run(discovery, contents, &loading.reach.root)
 }
 
 /// Loads bytes as if they were a file of this name; for tests and for libraries that have no file.
@@ -47,6 +68,7 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
     discovery.places.push(super::discover::Place {
         path: name.into(),
         directory: false,
+        named: true,
         identity: None,
         writable: None,
     });
@@ -58,30 +80,10 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
         size: bytes.len() as u64,
         writable: None,
     });
-    Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))])
+    Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))], &Root::host())
 }
 
 type Loaded = Result<(u64, Content)>;
-
-fn read_all(members: &[Member], take_apart: fn(&[u8]) -> Content) -> Vec<Loaded> {
-    let read_one = |member: &Member| read_one(member, take_apart);
-    let total: u64 = members.iter().map(|member| member.size).sum();
-    if total < WORTH_THREADS {
-        members.iter().map(read_one).collect()
-    } else {
-        members.par_iter().map(read_one).collect()
-    }
-}
-
-fn read_one(member: &Member, take_apart: fn(&[u8]) -> Content) -> Loaded {
-    let path = &member.names[0];
-    let bytes = match member.access {
-        Access::Regular => read::regular(path)?,
-        Access::Pipe => read::pipe(path)?,
-        Access::StandardInput => read::standard_input()?,
-    };
-    Ok((bytes.len() as u64, take_apart(&bytes)))
-}
 
 /// A store in the making.
 #[derive(Default)]
@@ -90,8 +92,9 @@ struct Assembly {
 }
 
 impl Assembly {
-    fn run(mut self, discovery: Discovery, contents: Vec<Loaded>) -> Store {
-        let Discovery { places, members, hash_names, odd, failures, leftovers, .. } = discovery;
+    fn run(mut self, discovery: Discovery, contents: Vec<Loaded>, root: &Root) -> Store {
+        let Discovery { places, members, hash_names, odd, failures, leftovers, leading_out, .. } = discovery;
+        self.store.leading_out = leading_out;
         self.store.failures = failures;
         self.store.odd = odd;
         self.store.sources = places
@@ -102,7 +105,7 @@ impl Assembly {
                 inside: None,
                 identity: place.identity,
                 writable: place.writable,
-                named: true,
+                named: place.named,
             })
             .collect();
         for name in &hash_names {
@@ -130,7 +133,7 @@ impl Assembly {
                 states: Vec::new(),
             });
         }
-        self.store.leftovers = leftovers.into_iter().filter_map(leftover).collect();
+        self.store.leftovers = leftovers.into_iter().filter_map(|path| leftover(root, path)).collect();
         self.name_kinds();
         self.bundles_inside();
         self.store.odd.sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
@@ -300,8 +303,8 @@ impl Assembly {
 }
 
 /// What a leftover holds; one that cannot be read is nobody's trust either.
-fn leftover(path: PathBuf) -> Option<Leftover> {
-    let bytes = read::regular(&path).ok()?;
+fn leftover(root: &Root, path: PathBuf) -> Option<Leftover> {
+    let bytes = read::regular(root, &path).ok()?;
     let certificates: Vec<_> =
         content::read(&bytes).certificates.into_iter().map(|found| found.fingerprint).collect();
     if certificates.is_empty() { None } else { Some(Leftover { path, certificates }) }

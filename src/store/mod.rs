@@ -6,4 +6,5 @@ pub mod discover;
 pub mod load;
 pub mod model;
 pub mod read;
+pub mod root;
 pub mod source;

@@ -222,6 +222,7 @@ pub struct Store {
     pub(super) links: Vec<Link>,
     pub(super) odd: Vec<OddEntry>,
     pub(super) leftovers: Vec<Leftover>,
+    pub(super) leading_out: Vec<(PathBuf, PathBuf)>,
     pub(super) failures: Vec<Error>,
     pub(super) reachable: BTreeMap<(SourceId, CertificateId), Vec<usize>>,
     pub(super) by_fingerprint: HashMap<Fingerprint, CertificateId>,
@@ -261,6 +262,11 @@ impl Store {
     #[must_use]
     pub fn odd_entries(&self) -> &[OddEntry] {
         &self.odd
+    }
+    /// Links whose text leads above the root, with their target.
+    #[must_use]
+    pub fn leading_out(&self) -> &[(PathBuf, PathBuf)] {
+        &self.leading_out
     }
     /// Files that tools left behind, where they hold certificates.
     #[must_use]

@@ -22,6 +22,7 @@ mod legacy_label;
 mod legacy_link;
 mod legacy_version;
 mod link_loop;
+mod link_out_of_root;
 mod link_outside;
 mod link_to_bundle;
 mod malformed_block;
@@ -68,6 +69,7 @@ pub static RULES: &[Rule] = &[
     dead_capath::RULE,
     unreachable::RULE,
     link_to_bundle::RULE,
+    link_out_of_root::RULE,
     trust_conflict::RULE,
     distrust_flattened::RULE,
     no_hash_links::RULE,
