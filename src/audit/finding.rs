@@ -341,6 +341,13 @@ pub enum Detail {
         /// Where.
         target: PathBuf,
     },
+    /// A file that the updater does not read.
+    IgnoredAnchor {
+        /// Certificates that the bundle lacks.
+        certificates: usize,
+    },
+    /// Not among the updater's inputs.
+    NotRegenerated,
     /// Two names in one directory.
     SecondName {
         /// How many certificates.

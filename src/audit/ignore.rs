@@ -154,6 +154,7 @@ mod tests {
             now: 0,
             expiring_within: 0,
             max_size: None,
+            updater: None,
             openssl_defaults: None,
             ignore: vec!["no-certificates:path:*.pem".parse().unwrap(), "expired".parse().unwrap()],
         };

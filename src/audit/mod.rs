@@ -7,6 +7,7 @@ pub mod rules;
 
 use crate::store::model::Store;
 use crate::store::read::Identity;
+use crate::store::updater::Updater;
 use finding::{Detail, Finding};
 use ignore::Ignore;
 
@@ -19,6 +20,8 @@ pub struct Context {
     pub expiring_within: i64,
     /// The size in bytes over which a file is reported.
     pub max_size: Option<u64>,
+    /// What the distribution's updater makes of the bundle next time.
+    pub updater: Option<Updater>,
     /// What the user accepts.
     pub ignore: Vec<Ignore>,
     /// What OpenSSL's defaults lead to on this system.

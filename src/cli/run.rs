@@ -25,7 +25,7 @@ use crate::store::load::Loading;
 use crate::store::model::Store;
 use crate::store::root::Root;
 use crate::store::source::SourceId;
-use crate::store::{load, read};
+use crate::store::{load, read, updater};
 use crate::wording::count;
 use crate::write::apply::{apply, write_file};
 
@@ -71,6 +71,7 @@ fn audit(arguments: &Audit) -> Outcome {
         expiring_within: arguments.when.expiring_within,
         max_size: arguments.max_size,
         ignore: settings::ignore(arguments)?,
+        updater: updater::survey(&root, &store),
         openssl_defaults: settings::openssl_defaults(&root),
     };
     let findings = audit::run(&store, &context);
@@ -103,6 +104,7 @@ fn compact(arguments: &Compact) -> Outcome {
         expiring_within: 0,
         max_size: None,
         ignore: Vec::new(),
+        updater: None,
         openssl_defaults: settings::openssl_defaults(&root),
     };
     let bundle = match &arguments.bundle {
@@ -170,6 +172,7 @@ fn rehash(arguments: &Rehash) -> Outcome {
         expiring_within: 0,
         max_size: None,
         ignore: Vec::new(),
+        updater: None,
         openssl_defaults: None,
     };
     for (path, store, plan) in &planned {

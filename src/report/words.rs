@@ -161,6 +161,13 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
         Detail::SizeLimit { bytes, limit } => format!("{bytes} bytes, more than {limit}"),
         Detail::LinkOutside { target } => format!("leads out of the directory, to {}", visible_path(target)),
         Detail::LinkOutOfRoot { target } => format!("leads out of the root, to {}", visible_path(target)),
+        Detail::IgnoredAnchor { certificates } => format!(
+            "update-ca-certificates does not read it for its name: {} that the bundle lacks",
+            count(*certificates, "certificate")
+        ),
+        Detail::NotRegenerated => {
+            format!("{} is none of update-ca-certificates' inputs: the next run drops it", subject())
+        }
         Detail::SecondName { certificates } => {
             format!("{} under two file names", count(*certificates, "certificate"))
         }

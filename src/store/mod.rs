@@ -8,3 +8,4 @@ pub mod model;
 pub mod read;
 pub mod root;
 pub mod source;
+pub mod updater;

@@ -14,6 +14,7 @@ mod expired;
 mod expires_soon;
 mod glued_boundary;
 mod group_writable;
+mod ignored_anchor;
 mod intermediate;
 mod keystore;
 mod leftover;
@@ -30,6 +31,7 @@ mod malformed_certificate;
 mod no_certificates;
 mod no_hash_links;
 mod not_a_ca;
+mod not_regenerated;
 mod not_regular;
 mod not_yet_valid;
 mod odd_encoding;
@@ -72,6 +74,8 @@ pub static RULES: &[Rule] = &[
     link_out_of_root::RULE,
     trust_conflict::RULE,
     distrust_flattened::RULE,
+    ignored_anchor::RULE,
+    not_regenerated::RULE,
     no_hash_links::RULE,
     dangling_link::RULE,
     link_loop::RULE,
