@@ -701,6 +701,10 @@ fn capath_steps(
             }
             let mut scratch = Plan::default();
             wanted = rehash::wanted(existing, directory, &removed, &mut scratch);
+            // What the plan leaves out gets no link that it does not have: that would be a gain.
+            wanted.retain(|file| {
+                file.kind == LinkKind::Crl || chosen.contains(&file.fingerprint) || had.contains(&file.fingerprint)
+            });
             has_file = wanted
                 .iter()
                 .filter(|file| file.kind == LinkKind::Certificate)
