@@ -379,12 +379,10 @@ impl Store {
             .others
             .iter()
             .filter(|block| match &block.kind {
-                OtherKind::Malformed { defects, .. } => {
-                    block.label.is_certificate()
-                        && !defects.iter().all(|defect| {
-                            matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
-                        })
-                }
+                // OpenSSL stops at a damaged block of any label; an END without BEGIN is text to it.
+                OtherKind::Malformed { defects, .. } => !defects.iter().any(|defect| {
+                    matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
+                }),
                 OtherKind::NotACertificate(_) => true,
                 _ => false,
             })
@@ -393,7 +391,14 @@ impl Store {
             .unwrap_or(usize::MAX);
         let mut loaded = 0;
         for occurrence in &self.occurrences[file.occurrences.clone()] {
-            let refused = occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
+            // A boundary that does not stand alone on its line is no boundary to OpenSSL; what stands behind a
+            // certificate must be trust attributes (d2i_X509_AUX).
+            let hidden = [Noise::TEXT_BEFORE_BEGIN, Noise::TEXT_BEFORE_END, Noise::TEXT_AFTER_BEGIN, Noise::TEXT_AFTER_END]
+                .iter()
+                .any(|&noise| occurrence.noise.has(noise));
+            let refused = hidden
+                || occurrence.trailing > 0 && occurrence.trust.is_none()
+                || occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
             if !matches!(occurrence.encoding, Encoding::Pem(_)) || refused || occurrence.span.start > stop {
                 break;
             }
