@@ -235,7 +235,7 @@ fn desired(
             continue;
         }
         let name = link.hash_link();
-        let new: Vec<_> = holds(current, *file, name, style)
+        let new: Vec<_> = may_hold(current, *file, name, style)
             .into_iter()
             .map(|fingerprint| (name.hash, name.kind, fingerprint))
             .filter(|key| !found.contains(key))
@@ -247,6 +247,28 @@ fn desired(
         }
     }
     set.into_links()
+}
+
+/// What a look-up for a name's hash finds in a file, or may find: where it is doubtful how far OpenSSL gets in a file,
+/// its link is not taken away.
+fn may_hold(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -> Vec<Fingerprint> {
+    if name.kind == LinkKind::Crl || style == HashStyle::Old {
+        return holds(current, file, name, style);
+    }
+    let store = current.store;
+    let whole = store
+        .occurrences_of_file(file)
+        .map(|(_, occurrence)| store.certificate(occurrence.certificate))
+        .filter(|certificate| certificate.subject_hash == Some(name.hash))
+        .map(|certificate| certificate.fingerprint);
+    let damaged = store.file(file).others.iter().filter_map(|block| match &block.kind {
+        OtherKind::Malformed { guess: Some(der), .. } => {
+            let hash = crate::openssl::name_hash::subject_hash(der.fields().subject);
+            (hash == Some(name.hash)).then(|| der.fingerprint())
+        }
+        _ => None,
+    });
+    whole.chain(damaged).collect()
 }
 
 /// What a look-up for a name's hash finds in a file.
