@@ -332,7 +332,11 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
     defects.extend(body.defects);
     let reading = if body.der.is_empty() { Err(DerError::Empty) } else { CertificateDer::read(&body.der) };
     if defects.iter().any(|defect| defect.kind.needs_guess()) {
-        let guess = reading.ok().map(|reading| reading.der.into_owned());
+        // A guess has no trust attributes: where the block has some, or may have lost them, there is none.
+        let plain = |reading: &crate::certificate::Reading<'_>| {
+            block.label() != Label::TrustedCertificate && reading.length == body.der.len()
+        };
+        let guess = reading.ok().filter(plain).map(|reading| reading.der.into_owned());
         content.others.push(other(OtherKind::Malformed { defects, guess }));
         return;
     }
