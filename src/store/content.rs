@@ -349,11 +349,20 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
     };
     let mut trailing = body.der.len() - reading.length;
     let mut trust = None;
-    if block.label() == Label::TrustedCertificate
-        && let Ok(attributes) = TrustAttributes::read(&body.der[reading.length..])
-    {
-        trailing -= attributes.der().len();
-        trust = Some(attributes);
+    // OpenSSL's directory look-up reads attributes behind a certificate whatever the label (PEM_read_bio_X509_AUX).
+    if trailing > 0 {
+        match TrustAttributes::read(&body.der[reading.length..]) {
+            Ok(attributes) => {
+                trailing -= attributes.der().len();
+                trust = Some(attributes);
+            }
+            // Attributes that cannot be read may reject: never taken for none.
+            Err(error) if block.label() == Label::TrustedCertificate => {
+                content.others.push(other(OtherKind::NotACertificate(error)));
+                return;
+            }
+            Err(_) => {}
+        }
     }
     content.certificates.push(Found {
         fingerprint: reading.der.fingerprint(),
