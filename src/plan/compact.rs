@@ -574,8 +574,7 @@ fn bundle_steps(
             return Ok(());
         }
         let before = crate::store::load::load_bytes("existing", existing);
-        let had: HashSet<Fingerprint> =
-            before.certificates().iter().map(|certificate| certificate.fingerprint).collect();
+        let had = trusted(&before);
         gains(&output.path, &had, &chosen, policy, plan)?;
         shrinks(&output.path, &before, &chosen, context, policy, named, plan)?;
     }
@@ -583,6 +582,19 @@ fn bundle_steps(
     plan.change(Action::Write, &output.path, None, format!("{} certificates", chosen.len()));
     plan.steps.push(Step::WriteFile { path: output.path.clone(), bytes, holds });
     Ok(())
+}
+
+/// The certificates of a store that none of their copies rejects.
+fn trusted(store: &Store) -> HashSet<Fingerprint> {
+    let rejects = |&id: &OccurrenceId| {
+        store.occurrence(id).trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth)
+    };
+    store
+        .certificates()
+        .iter()
+        .filter(|certificate| !certificate.occurrences.iter().any(rejects))
+        .map(|certificate| certificate.fingerprint)
+        .collect()
 }
 
 fn gains(
@@ -671,8 +683,10 @@ fn capath_steps(
         Some(existing) => {
             let directory = SourceId(0);
             rehash::refuse_unreadable(existing, directory)?;
+            let trusted = trusted(existing);
             let had: HashSet<Fingerprint> = existing
                 .certificate_ids()
+                .filter(|(_, certificate)| trusted.contains(&certificate.fingerprint))
                 .filter(|(id, _)| existing.is_reachable(directory, *id))
                 .map(|(_, certificate)| certificate.fingerprint)
                 .collect();
