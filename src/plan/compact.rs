@@ -885,6 +885,14 @@ fn base_name(fields: &Fields<'_>, fingerprint: Fingerprint) -> String {
         }
     }
     let out = out.trim_start_matches(['.', '-']).trim_end_matches('_');
+    let file = format!("{out}.pem");
+    if out.is_empty() || crate::store::source::is_leftover(file.as_bytes()) {
+        return fingerprint.to_string();
+    }
+    // The name of a bundle would make it one.
+    if crate::openssl::locations::is_bundle_name(file.to_ascii_lowercase().as_bytes()) {
+        return format!("{out}_CA");
+    }
     out.to_owned()
 }
 
