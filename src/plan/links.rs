@@ -220,9 +220,22 @@ fn desired(
                 .or_insert(name.number);
         }
     }
+    let mut found_by: HashMap<(u32, LinkKind, Fingerprint), u32> = HashMap::new();
+    for link in links.iter().filter(|link| link.target.is_some()) {
+        if let (LinkName::Proper(name), Ok(file), Some(current)) = (link.link, &link.leads_to, current) {
+            for fingerprint in holds(current, *file, name, style) {
+                let number = found_by.entry((name.hash, name.kind, fingerprint)).or_insert(name.number);
+                *number = name.number.min(*number);
+            }
+        }
+    }
     for file in wanted {
         if found.insert((file.hash, file.kind, file.fingerprint)) {
-            let standing = numbers.get(&(file.hash, file.kind, file.name.as_os_str())).copied();
+            // Else the number by which the same is found now: its link is moved over, never lost in between.
+            let standing = numbers
+                .get(&(file.hash, file.kind, file.name.as_os_str()))
+                .or_else(|| found_by.get(&(file.hash, file.kind, file.fingerprint)))
+                .copied();
             set.want(file.hash, file.kind, standing, Target::Text(file.name.clone()));
         }
     }
