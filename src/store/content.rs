@@ -257,6 +257,7 @@ fn der_between(
     content: &mut Content,
 ) {
     let mut at = range.start;
+    let mut tries = 64_usize;
     while let Some(found) = memchr::memchr(tag::SEQUENCE, &bytes[at..range.end]) {
         let start = at + found;
         at = start + 1;
@@ -264,7 +265,15 @@ fn der_between(
         if !matches!(bytes.get(at), Some(0x80..=0x84)) {
             continue;
         }
-        let Ok(reading) = CertificateDer::read(&bytes[start..range.end]) else { continue };
+        // Each try of an indefinite length may walk to the end of the file.
+        let indefinite = bytes[at] == 0x80;
+        if indefinite && tries == 0 {
+            continue;
+        }
+        let Ok(reading) = CertificateDer::read(&bytes[start..range.end]) else {
+            tries -= usize::from(indefinite);
+            continue;
+        };
         let end = start + reading.length;
         let fingerprint = reading.der.fingerprint();
         content.certificates.push(Found {
