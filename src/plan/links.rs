@@ -165,6 +165,9 @@ fn leads_to_removed(
     directory: &Path,
     removed: &HashSet<OsString>,
 ) -> bool {
+    if removed.is_empty() {
+        return false;
+    }
     let (Some(current), Ok(file)) = (current, &link.leads_to) else { return false };
     let file = current.store.file(*file);
     let mut own =
