@@ -34,6 +34,12 @@ impl TrustAttributes {
         let rejected = reader.optional_ber(0xA0)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
         let alias =
             reader.optional(tag::UTF8_STRING)?.map(|text| String::from_utf8_lossy(text.content).into_owned());
+        // keyid and other; nothing else.
+        reader.optional_ber(tag::OCTET_STRING)?;
+        reader.optional_ber(0xA1)?;
+        if let Some(found) = reader.peek() {
+            return Err(DerError::Tag { expected: 0xA1, found });
+        }
         Ok(Self { der: outer.raw.to_vec(), trusted, rejected, alias })
     }
 
