@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::der::DerError;
 use crate::openssl::hash_link::HashLink;
+use crate::openssl::refusal::Refused;
 use crate::pem::label::Label;
 use crate::pem::scan::{DefectKind, Noise};
 use crate::store::content::{Distrust, Keystore, Shape};
@@ -246,6 +247,8 @@ pub enum Detail {
         /// What the walk stumbled over.
         error: DerError,
     },
+    /// A certificate whose structure is right, and that OpenSSL refuses.
+    RefusedCertificate(Refused),
     /// A private key.
     PrivateKey,
     /// No certificate in what was named.

@@ -30,7 +30,8 @@ impl TrustAttributes {
     pub fn read(bytes: &[u8]) -> Result<Self, DerError> {
         let outer = Reader::new(bytes).expect_ber(tag::SEQUENCE)?;
         let mut reader = Reader::new(outer.content);
-        let trusted = reader.optional_ber(tag::SEQUENCE)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
+        let trusted =
+            reader.optional_ber(tag::SEQUENCE)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
         let rejected = reader.optional_ber(0xA0)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
         let alias =
             reader.optional(tag::UTF8_STRING)?.map(|text| String::from_utf8_lossy(text.content).into_owned());

@@ -161,7 +161,7 @@ fn rehash(arguments: &Rehash) -> Outcome {
     let mut planned = Vec::new();
     for path in &arguments.directories {
         if !settings::is_directory(&root, path)? {
-            return Err(Error::io("read", path, io::Error::from(io::ErrorKind::NotFound)).into());
+            return Err(Error::io("read", path, rustix::io::Errno::NOENT).into());
         }
         let store = load_all(&root, std::slice::from_ref(path))?;
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;

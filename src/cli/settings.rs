@@ -51,9 +51,9 @@ pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
         _ => FailOn::Rules(
             text.split(',')
                 .map(|id| {
-                    rules::find(id.trim())
-                        .map(|rule| rule.id)
-                        .ok_or_else(|| format!("no severity and no rule is called '{id}'"))
+                    rules::find(id.trim()).map(|rule| rule.id).ok_or_else(|| {
+                        format!("no severity and no rule is called '{id}' (one severity, or a list of ids)")
+                    })
                 })
                 .collect::<std::result::Result<_, _>>()?,
         ),

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use super::links::{self, Current, Stale, Wanted};
+use super::links::{self, Current, Stale, Wanted, Wish};
 use super::policy::{
     CommentPolicy, ExpiredPolicy, GainPolicy, MalformedPolicy, NotCaPolicy, Order, OutputLinks, Policy,
     PrunePolicy, Removal, TrustPolicy, UnmatchedRemoval, UnreachablePolicy,
@@ -28,7 +28,7 @@ use crate::store::content::{Encoding, OtherBlock, OtherKind};
 use crate::store::discover::Trouble;
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
-use crate::wording::{block_defects, block_place, called, defect};
+use crate::wording::{block_defects, block_place, called, defect, refused};
 
 /// Where the result goes, and what is there already.
 #[derive(Debug, Default)]
@@ -85,19 +85,14 @@ pub fn compact(
         return Err(Refusal::Unreadable { places: unreadable });
     }
     let mut plan = Plan::default();
-    let mut selected = Selection::new(store, context, policy).run(&mut plan)?;
+    // What policy drops is named; what no look-up finds is not.
+    let (mut selected, named) = Selection::new(store, context, policy).run(&mut plan)?;
     sort(&mut selected, policy.order);
     plan.certificates = selected.iter().map(|selected| selected.fingerprint).collect::<BTreeSet<_>>().len();
-    // Everything that policy names as going.
-    let named: HashSet<Fingerprint> = plan
-        .changes
-        .iter()
-        .filter(|change| change.action == Action::Drop)
-        .filter_map(|change| change.certificate)
-        .collect();
+    refuse_collision(outputs)?;
     // The directory first: what it gains is found before the bundle changes.
     if let Some(capath) = &outputs.capath {
-        capath_steps(capath, &selected, policy, &mut plan)?;
+        capath_steps(capath, &selected, policy, &named, bundle_name(outputs), &mut plan)?;
     }
     if let Some(bundle) = &outputs.bundle {
         bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
@@ -173,7 +168,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    fn run(mut self, plan: &mut Plan) -> Result<Vec<Selected>, Refusal> {
+    fn run(mut self, plan: &mut Plan) -> Result<(Vec<Selected>, HashSet<Fingerprint>), Refusal> {
         for (id, source) in
             self.store.source_ids().filter(|(_, source)| source.named || source.inside.is_none())
         {
@@ -190,7 +185,8 @@ impl<'a> Selection<'a> {
         if !self.trusted.is_empty() {
             return Err(Refusal::Trusted { places: self.trusted });
         }
-        Ok(self.out)
+        let named = self.dropped.iter().map(|&id| self.store.certificate(id).fingerprint).collect();
+        Ok((self.out, named))
     }
 
     /// The removal that names a certificate.
@@ -252,6 +248,9 @@ impl<'a> Selection<'a> {
             .map(|(file, _)| file)
             .collect();
         members.sort_by(|&a, &b| store.file(a).path().cmp(store.file(b).path()));
+        if hashed {
+            in_link_order(store, directory, &mut members);
+        }
         let linked: HashSet<FileId> =
             store.links_of(directory).filter_map(|link| link.leads_to.as_ref().ok().copied()).collect();
         for file in members {
@@ -298,6 +297,18 @@ impl<'a> Selection<'a> {
         if self.rejected.contains(&occurrence.certificate) {
             return drop(self, plan, "trust attributes reject it for TLS servers".into());
         }
+        if let Some(why) = certificate.refused {
+            // One such certificate makes OpenSSL refuse a whole CAfile.
+            let why = format!("OpenSSL refuses it: {}", refused(why));
+            match self.policy.malformed {
+                MalformedPolicy::Drop => return drop(self, plan, why),
+                _ => {
+                    let name = called(certificate);
+                    self.malformed.push(format!("{}:{}: {name}: {why}", visible_path(path), occurrence.line));
+                    return;
+                }
+            }
+        }
         if let Some(removal) = self.removal(certificate) {
             self.matched.insert(removal);
             return drop(self, plan, format!("removed as {removal}"));
@@ -340,7 +351,7 @@ impl<'a> Selection<'a> {
             return;
         }
         let trust = occurrence.trust.clone().filter(|_| self.policy.trust == TrustPolicy::Keep);
-        let into_bundle = bundle || looked_up.is_none() || certificate.ca != Some(false);
+        let into_bundle = bundle || certificate.ca != Some(false);
         if let Some(&place) = self.done.get(&(occurrence.certificate, trust.clone())) {
             self.out[place].bundle |= into_bundle;
             return;
@@ -460,8 +471,10 @@ impl<'a> Selection<'a> {
         }
         let certificate = Certificate::new(der.clone(), fingerprint);
         let expired = certificate.validity.at(self.context.now) == ValidityState::Expired;
+        let superseded = self.policy.expired == ExpiredPolicy::Superseded
+            && self.valid.contains(&(certificate.spki, certificate.subject_hash));
         let unwanted = self.removal(&certificate).is_some()
-            || expired && self.policy.expired == ExpiredPolicy::Drop
+            || expired && (self.policy.expired == ExpiredPolicy::Drop || superseded)
             || self.policy.not_ca == NotCaPolicy::Drop && certificate.ca == Some(false);
         if unwanted {
             let reason = format!("{}: repaired, and removed, expired or no CA", called(&certificate));
@@ -477,6 +490,30 @@ impl<'a> Selection<'a> {
             comment: None,
             bundle: bundle || certificate.ca != Some(false),
         });
+    }
+}
+
+/// Puts files of one hash into the order of their links: OpenSSL takes the first that it finds. All others stay.
+fn in_link_order(store: &Store, directory: SourceId, members: &mut [FileId]) {
+    let mut first_link: HashMap<FileId, (u32, u32)> = HashMap::new();
+    for link in store.links_of(directory).filter(|link| link.states.contains(&LinkState::Ok)) {
+        let (Ok(file), name) = (&link.leads_to, link.hash_link()) else { continue };
+        if name.kind == LinkKind::Certificate {
+            first_link.entry(*file).or_insert((name.hash, name.number));
+        }
+    }
+    let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, file) in members.iter().enumerate() {
+        if let Some(&(hash, _)) = first_link.get(file) {
+            places.entry(hash).or_default().push(place);
+        }
+    }
+    for places in places.into_values().filter(|places| places.len() > 1) {
+        let mut files: Vec<FileId> = places.iter().map(|&place| members[place]).collect();
+        files.sort_by_key(|file| first_link.get(file).map(|&(_, number)| number));
+        for (place, file) in places.into_iter().zip(files) {
+            members[place] = file;
+        }
     }
 }
 
@@ -550,6 +587,28 @@ fn comment_of(selected: &Selected, policy: CommentPolicy) -> String {
 /// A comment's text without what a reader could take for a boundary: GnuTLS refuses a file for a quoted one.
 fn harmless(text: &str) -> String {
     visible(text).replace("-----", "- - -")
+}
+
+/// The bundle's name where it goes into the directory that is written as well.
+fn bundle_name<'a>(outputs: &'a Outputs<'_>) -> Option<&'a OsStr> {
+    let (bundle, capath) = (outputs.bundle.as_ref()?, outputs.capath.as_ref()?);
+    if bundle.path.parent() == Some(capath.path.as_path()) { bundle.path.file_name() } else { None }
+}
+
+/// A bundle must not take the place of the directory, or of a member that a link leads to.
+fn refuse_collision(outputs: &Outputs<'_>) -> Result<(), Refusal> {
+    let (Some(bundle), Some(capath)) = (&outputs.bundle, &outputs.capath) else { return Ok(()) };
+    let in_the_way = |what| Refusal::InTheWay { path: visible_path(&bundle.path), what };
+    if bundle.path == capath.path {
+        return Err(in_the_way("bundle and directory have one name"));
+    }
+    let (Some(name), Some(existing)) = (bundle_name(outputs), capath.existing) else { return Ok(()) };
+    let path = capath.path.join(name);
+    let linked = existing.links_of(SourceId(0)).any(|link| {
+        link.name == name
+            || link.leads_to.as_ref().is_ok_and(|&file| existing.file(file).names.contains(&path))
+    });
+    if linked { Err(in_the_way("a member that a hash link leads to")) } else { Ok(()) }
 }
 
 fn bundle_steps(
@@ -664,6 +723,8 @@ fn capath_steps(
     output: &CapathOutput<'_>,
     selected: &[Selected],
     policy: &Policy,
+    named: &HashSet<Fingerprint>,
+    bundle_name: Option<&OsStr>,
     plan: &mut Plan,
 ) -> Result<(), Refusal> {
     if selected.is_empty() {
@@ -675,6 +736,7 @@ fn capath_steps(
         selected.iter().filter(|selected| seen.insert(selected.fingerprint)).collect();
     let mut removed = HashSet::new();
     let mut taken = BTreeSet::new();
+    let lower = |name: &OsStr| OsString::from_vec(name.as_bytes().to_ascii_lowercase());
     let mut wanted = Vec::new();
     let mut has_file: HashSet<Fingerprint> = HashSet::new();
     let mut removals = Vec::new();
@@ -693,6 +755,12 @@ fn capath_steps(
             gains(&output.path, &had, &selected, policy, plan)?;
             taken = names_taken(existing, &output.path);
             let chosen: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
+            if policy.prune == PrunePolicy::Prune {
+                let gone = had.iter().filter(|one| !chosen.contains(one) && !named.contains(one)).count();
+                if gone * 100 > had.len() * usize::from(policy.max_shrink) {
+                    return Err(Refusal::Shrinks { gone, of: had.len(), limit: policy.max_shrink });
+                }
+            }
             for (file, name) in unwanted_members(existing, directory, &output.path, &chosen) {
                 let path = output.path.join(&name);
                 let certificate = existing.occurrences_of_file(file).next();
@@ -717,7 +785,9 @@ fn capath_steps(
             wanted = rehash::wanted(existing, directory, &removed, &mut scratch);
             // What the plan leaves out gets no link that it does not have: that would be a gain.
             wanted.retain(|file| {
-                file.kind == LinkKind::Crl || chosen.contains(&file.fingerprint) || had.contains(&file.fingerprint)
+                file.kind == LinkKind::Crl
+                    || chosen.contains(&file.fingerprint)
+                    || had.contains(&file.fingerprint)
             });
             has_file = wanted
                 .iter()
@@ -727,12 +797,21 @@ fn capath_steps(
             has_file.extend(found_otherwise(existing, directory));
         }
     }
+    taken.extend(bundle_name.map(lower));
     let new: Vec<&Selected> =
         selected.iter().copied().filter(|selected| !has_file.contains(&selected.fingerprint)).collect();
     let current = output.existing.map(|store| Current { store, directory: SourceId(0) });
     let stale = match policy.prune {
         PrunePolicy::Prune => Stale::Remove,
         PrunePolicy::Keep => Stale::Keep,
+    };
+    let allowed: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
+    let wish = |wanted| Wish {
+        wanted,
+        style: HashStyle::Canonical,
+        stale,
+        removed: &removed,
+        allowed: Some(&allowed),
     };
     let hash = |selected: &Selected| name_hash::subject_hash(selected.der.fields().subject);
     let write = |plan: &mut Plan, selected: &Selected, name: &OsStr| {
@@ -750,11 +829,10 @@ fn capath_steps(
                     wanted.push(Wanted { name, kind: LinkKind::Certificate, hash, fingerprint });
                 }
             }
-            links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+            links::plan(&output.path, current, &wish(&wanted), plan)?;
         }
         OutputLinks::Copy => {
-            let mut free =
-                links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+            let mut free = links::plan(&output.path, current, &wish(&wanted), plan)?;
             for selected in new {
                 // A name that OpenSSL refuses has no hash, and OpenSSL refuses the certificate: nothing to look up.
                 let name = match hash(selected) {
@@ -839,10 +917,12 @@ fn file_names(selected: &[&Selected], taken: &BTreeSet<OsString>) -> Vec<OsStrin
     let group_of: HashMap<usize, Vec<usize>> =
         by_subject.into_values().map(|group| (group[0], group)).collect();
     let mut names = vec![OsString::new(); selected.len()];
+    let mut attempts: HashMap<(String, bool), usize> = HashMap::new();
     for (first, selected) in selected.iter().enumerate() {
         let Some(group) = group_of.get(&first) else { continue };
         let base = base_name(&selected.der.fields(), selected.fingerprint);
-        let mut attempt = 0;
+        let attempts = attempts.entry((base.to_ascii_lowercase(), group.len() > 1)).or_insert(0);
+        let mut attempt = *attempts;
         loop {
             let candidates: Vec<String> =
                 (0..group.len()).map(|number| numbered(&base, attempt, number, group.len())).collect();
@@ -852,6 +932,7 @@ fn file_names(selected: &[&Selected], taken: &BTreeSet<OsString>) -> Vec<OsStrin
                     taken.insert(OsString::from(name.to_ascii_lowercase()));
                     names[index] = OsString::from(name);
                 }
+                *attempts = attempt + 1;
                 break;
             }
             attempt += 1;

@@ -12,7 +12,7 @@ use crate::escape::visible_path;
 use crate::openssl::hash_link::{HashLink, LinkKind, LinkName, LinkSet};
 use crate::openssl::name_hash::HashStyle;
 use crate::store::content::OtherKind;
-use crate::store::model::{FileId, Link, Store};
+use crate::store::model::{FileId, Link, LinkState, Store};
 use crate::store::source::SourceId;
 
 /// A file that wants a link: its name in the directory, and what a look-up would ask for.
@@ -37,6 +37,21 @@ pub struct Current<'a> {
     pub directory: SourceId,
 }
 
+/// Which links there should be.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// Files that want a link, in the order in which numbers are given.
+    pub wanted: &'a [Wanted],
+    /// Which of OpenSSL's hashes.
+    pub style: HashStyle,
+    /// What becomes of links that nobody wants.
+    pub stale: Stale,
+    /// Names in the directory that go.
+    pub removed: &'a HashSet<OsString>,
+    /// What may become reachable that is not now; `None`: anything in the directory.
+    pub allowed: Option<&'a HashSet<Fingerprint>>,
+}
+
 /// Which links stay that nobody wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
@@ -55,7 +70,7 @@ enum Target {
     Itself(OsString),
 }
 
-/// Plans the links of a directory. `wanted` is in the order in which numbers are given.
+/// Plans the links of a directory.
 ///
 /// A working link keeps its number where that lies below the count, so that nothing that is found now is lost at any
 /// moment. A link whose target nobody wants stays as long as what it leads to is not found otherwise.
@@ -67,15 +82,13 @@ enum Target {
 pub fn plan(
     directory: &Path,
     current: Option<Current<'_>>,
-    wanted: &[Wanted],
-    style: HashStyle,
-    stale: Stale,
-    removed: &HashSet<OsString>,
+    wish: &Wish<'_>,
     plan: &mut Plan,
 ) -> Result<Free, Refusal> {
+    let Wish { stale, removed, .. } = *wish;
     let links: Vec<&Link> =
         current.map(|current| current.store.links_of(current.directory).collect()).unwrap_or_default();
-    let desired = desired(current, &links, wanted, style, removed);
+    let desired = desired(current, &links, wish);
 
     let standing: HashMap<&OsStr, &Link> = links.iter().map(|link| (link.name.as_os_str(), *link)).collect();
     let others = current.map(|current| other_names(current, directory)).unwrap_or_default();
@@ -111,7 +124,11 @@ pub fn plan(
     let mut unwanted: Vec<&&Link> = links
         .iter()
         .filter(|link| link.target.is_some() && !names.contains(&link.name))
-        .filter(|link| stale == Stale::Remove || leads_to_removed(link, current, directory, removed))
+        .filter(|link| {
+            stale == Stale::Remove
+                || would_come_alive(link, &free)
+                || leads_to_removed(link, current, directory, removed)
+        })
         .collect();
     unwanted.sort_by_key(|link| {
         let name = link.hash_link();
@@ -158,6 +175,14 @@ fn in_the_way(directory: &Path, name: &OsStr, what: &'static str) -> Refusal {
     Refusal::InTheWay { path: visible_path(directory.join(name)), what }
 }
 
+/// Whether a link that no look-up follows now would be followed once the numbers below it are filled.
+fn would_come_alive(link: &Link, free: &Free) -> bool {
+    let name = link.hash_link();
+    matches!(link.link, LinkName::Proper(_))
+        && !link.states.contains(&LinkState::Ok)
+        && free.next.get(&(name.hash, name.kind)).is_some_and(|&next| name.number >= next)
+}
+
 /// Whether a link's target is one of the files that go.
 fn leads_to_removed(
     link: &Link,
@@ -193,13 +218,8 @@ fn other_names(current: Current<'_>, directory: &Path) -> HashSet<OsString> {
         .collect()
 }
 
-fn desired(
-    current: Option<Current<'_>>,
-    links: &[&Link],
-    wanted: &[Wanted],
-    style: HashStyle,
-    removed: &HashSet<OsString>,
-) -> Vec<(HashLink, Target)> {
+fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Vec<(HashLink, Target)> {
+    let Wish { wanted, style, removed, allowed, .. } = *wish;
     let mut set = LinkSet::new();
     let mut found: HashSet<(u32, LinkKind, Fingerprint)> = HashSet::new();
     // Files that are named like a link hold their numbers: they are content, and never overwritten.
@@ -251,9 +271,15 @@ fn desired(
             continue;
         }
         let name = link.hash_link();
+        // A link that no look-up follows now must not become one that finds what the plan leaves out.
+        let permitted = |fingerprint: &Fingerprint| {
+            link.states.contains(&LinkState::Ok)
+                || allowed.is_none_or(|allowed| allowed.contains(fingerprint))
+        };
         let new: Vec<_> = may_hold(current, *file, name, style)
             .into_iter()
             .map(|fingerprint| (name.hash, name.kind, fingerprint))
+            .filter(|(_, _, fingerprint)| permitted(fingerprint))
             .filter(|key| !found.contains(key))
             .collect();
         if !new.is_empty() {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 
-use super::links::{self, Current, Stale, Wanted};
+use super::links::{self, Current, Stale, Wanted, Wish};
 use super::{Action, Plan};
 use crate::error::Refusal;
 use crate::openssl::hash_link::{LinkKind, LinkName};
@@ -26,7 +26,15 @@ pub fn rehash(store: &Store, directory: SourceId) -> Result<Plan, Refusal> {
     refuse_unreadable(store, directory)?;
     let wanted = wanted(store, directory, &HashSet::new(), &mut plan);
     let current = Some(Current { store, directory });
-    links::plan(&path, current, &wanted, HashStyle::Canonical, Stale::Remove, &HashSet::new(), &mut plan)?;
+    let removed = HashSet::new();
+    let wish = Wish {
+        wanted: &wanted,
+        style: HashStyle::Canonical,
+        stale: Stale::Remove,
+        removed: &removed,
+        allowed: None,
+    };
+    links::plan(&path, current, &wish, &mut plan)?;
     plan.certificates = wanted.iter().filter(|file| file.kind == LinkKind::Certificate).count();
     Ok(plan)
 }

@@ -540,7 +540,13 @@ fn certificate_row(store: &Store, context: &Context, id: CertificateId) -> Certi
 fn occurrence_row(store: &Store, occurrence: &Occurrence) -> OccurrenceRow {
     let file = store.file(occurrence.file);
     let path = Name::new(file.path());
-    let reachable = store.reachable_as(file.source, occurrence.certificate);
+    // The file's own directory, or the one that a CAfile lies in.
+    let directories = [Some(file.source), store.source(file.source).inside];
+    let reachable: Vec<_> = directories
+        .into_iter()
+        .flatten()
+        .flat_map(|directory| store.reachable_as(directory, occurrence.certificate))
+        .collect();
     OccurrenceRow {
         file: occurrence.file.0,
         path: path.text,

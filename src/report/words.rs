@@ -9,7 +9,7 @@ use crate::store::content::{Distrust, Keystore, Shape};
 use crate::store::discover::{Special, Writable};
 use crate::store::model::{Certificate, CertificateId, LinkState, Store};
 use crate::store::source::SourceId;
-use crate::wording::{called, count, date, defect};
+use crate::wording::{called, count, date, defect, refused};
 
 /// What a finding says, in one line without its place.
 #[must_use]
@@ -97,6 +97,9 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
             format!("{label} block: {}{rest}", defect(*kind))
         }
         Detail::MalformedCertificate { error } => format!("what the block holds is no certificate: {error}"),
+        Detail::RefusedCertificate(why) => {
+            format!("OpenSSL refuses {}, and the file with it: {}", subject(), refused(*why))
+        }
         Detail::PrivateKey => "a private key stands here (its content is not shown)".into(),
         Detail::NoCertificates { shape } => {
             format!("no certificate: {}", shape.map_or("the directory has none", shape_words))

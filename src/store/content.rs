@@ -85,6 +85,8 @@ pub struct OtherBlock {
     pub span: Range<usize>,
     /// On which line it starts.
     pub line: usize,
+    /// Whether its base64 can be read. OpenSSL stops at a block of any label where it cannot.
+    pub base64: bool,
     /// What it is.
     pub kind: OtherKind,
 }
@@ -199,6 +201,7 @@ fn take_apart(bytes: &[u8], content: Content) -> Content {
                 label_text: "PKCS7".to_owned(),
                 span: 0..bytes.len(),
                 line: 1,
+                base64: true,
                 kind: OtherKind::Pkcs7 { certificates },
             });
         }
@@ -306,32 +309,32 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
         label_text: label_text(),
         span: block.span(),
         line: block.line(),
+        base64: true,
         kind,
     };
     let damaged = block.defects().iter().any(|defect| defect.kind.needs_guess());
     if let Label::PrivateKey(_) = block.label() {
-        content.others.push(other(OtherKind::PrivateKey));
+        // The check alone: what is decoded is not kept.
+        let base64 = !damaged && !decode(bytes, block).der.is_empty();
+        content.others.push(OtherBlock { base64, ..other(OtherKind::PrivateKey) });
         return;
     }
     if !block.label().is_certificate() {
-        let kind = if damaged {
-            OtherKind::Malformed { defects: block.defects().to_vec(), guess: None }
-        } else if block.label() == Label::Crl {
-            let body = decode(bytes, block);
-            if body.der.is_empty() {
-                OtherKind::Malformed { defects: body.defects, guess: None }
-            } else {
-                OtherKind::Crl {
+        let body = decode(bytes, block);
+        let kind = if damaged || body.der.is_empty() {
+            let defects = block.defects().iter().copied().chain(body.defects).collect();
+            OtherKind::Malformed { defects, guess: None }
+        } else {
+            match block.label() {
+                Label::Crl => OtherKind::Crl {
                     issuer_hash: crl_issuer(&body.der).and_then(name_hash::subject_hash),
                     issuer_hash_old: crl_issuer(&body.der).map(name_hash::subject_hash_old),
                     fingerprint: Fingerprint::of(&body.der),
-                }
+                },
+                Label::Pkcs7 => pkcs7::certificates(&body.der)
+                    .map_or(OtherKind::Other, |certificates| OtherKind::Pkcs7 { certificates }),
+                _ => OtherKind::Other,
             }
-        } else if block.label() == Label::Pkcs7 {
-            let certificates = pkcs7::certificates(&decode(bytes, block).der);
-            certificates.map_or(OtherKind::Other, |certificates| OtherKind::Pkcs7 { certificates })
-        } else {
-            OtherKind::Other
         };
         content.others.push(other(kind));
         return;

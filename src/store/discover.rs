@@ -141,6 +141,7 @@ pub struct Discovery {
     pub leading_out: Vec<(PathBuf, PathBuf)>,
     known: HashMap<Identity, usize>,
     known_directories: HashSet<Identity>,
+    names: HashSet<(usize, PathBuf)>,
 }
 
 /// How discovery goes.
@@ -182,7 +183,7 @@ impl Discovery {
                     let member = &mut self.members[index];
                     if !self.places[member.source.0].directory {
                         // Named before, perhaps by another name.
-                        if !member.names.iter().any(|name| name == path) {
+                        if self.names.insert((index, path.to_owned())) {
                             member.names.push(path.to_owned());
                         }
                         return Ok(());
@@ -250,9 +251,8 @@ impl Discovery {
     fn member(&mut self, source: SourceId, path: PathBuf, file: Option<Regular>, access: Access) -> usize {
         let identity = file.map(|file| file.identity);
         if let Some(&index) = identity.as_ref().and_then(|identity| self.known.get(identity)) {
-            let names = &mut self.members[index].names;
-            if !names.contains(&path) {
-                names.push(path);
+            if self.names.insert((index, path.clone())) {
+                self.members[index].names.push(path);
             }
             return index;
         }
@@ -260,6 +260,7 @@ impl Discovery {
         if let Some(identity) = identity {
             self.known.insert(identity, index);
         }
+        self.names.insert((index, path.clone()));
         self.members.push(Member {
             source,
             names: vec![path],

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -289,6 +289,23 @@ impl Assembly {
         for (index, file) in self.store.files.iter().enumerate() {
             self.store.files_by_source[file.source.0].push(FileId(index));
         }
+        let directories: HashMap<&Path, usize> = self
+            .store
+            .sources
+            .iter()
+            .enumerate()
+            .filter(|(_, source)| matches!(source.kind, SourceKind::CaPath | SourceKind::Directory))
+            .map(|(index, source)| (source.path.as_path(), index))
+            .collect();
+        let mut members = vec![Vec::new(); count];
+        for (index, file) in self.store.files.iter().enumerate() {
+            let mut own: Vec<usize> =
+                file.names.iter().filter_map(|name| directories.get(name.parent()?)).copied().collect();
+            own.sort_unstable();
+            own.dedup();
+            own.into_iter().for_each(|directory| members[directory].push(FileId(index)));
+        }
+        self.store.members_by_directory = members;
         self.store.links.sort_by(|a, b| (a.source, &a.name).cmp(&(b.source, &b.name)));
         self.store.links_by_source = vec![0..0; count];
         for (index, link) in self.store.links.iter().enumerate() {

@@ -19,6 +19,7 @@ use crate::certificate::validity::Validity;
 use crate::error::Error;
 use crate::openssl::hash_link::{HashLink, LinkKind, LinkName};
 use crate::openssl::name_hash;
+use crate::openssl::refusal::{self, Refused};
 use crate::pem::scan::{Defect, DefectKind, Noise};
 
 /// Number of a file in its store.
@@ -115,6 +116,8 @@ pub struct Certificate {
     pub subject_hash_old: u32,
     /// Whether subject and issuer are the same name to OpenSSL.
     pub self_issued: bool,
+    /// Why OpenSSL refuses it, as far as castore checks that.
+    pub refused: Option<Refused>,
     /// Whether it may issue certificates; `None` where that cannot be read.
     pub ca: Option<bool>,
     /// Where it stands.
@@ -137,6 +140,7 @@ impl Certificate {
             subject_hash: name_hash::subject_hash(fields.subject),
             subject_hash_old: name_hash::subject_hash_old(fields.subject),
             self_issued,
+            refused: refusal::refused(&fields),
             ca: extensions::is_ca(&fields, self_issued),
             occurrences: Vec::new(),
             facts: OnceLock::new(),
@@ -228,6 +232,8 @@ pub struct Store {
     pub(super) by_fingerprint: HashMap<Fingerprint, CertificateId>,
     /// For each source its files, in order.
     pub(super) files_by_source: Vec<Vec<FileId>>,
+    /// For each directory the files that have a name in it, whichever source they belong to.
+    pub(super) members_by_directory: Vec<Vec<FileId>>,
     /// For each source the range of its links.
     pub(super) links_by_source: Vec<Range<usize>>,
 }
@@ -334,10 +340,7 @@ impl Store {
     }
     /// The files that have a name directly inside a named directory, whichever source they belong to.
     pub fn members_of(&self, directory: SourceId) -> impl Iterator<Item = (FileId, &File)> {
-        (0..self.files.len())
-            .map(FileId)
-            .filter(move |&file| self.lies_in(file, directory))
-            .map(|file| (file, &self.files[file.0]))
+        self.members_by_directory[directory.0].iter().map(|&file| (file, &self.files[file.0]))
     }
     /// The links by which OpenSSL's look-up in a directory finds a certificate; empty where it does not.
     #[must_use]
@@ -384,7 +387,7 @@ impl Store {
                     matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
                 }),
                 OtherKind::NotACertificate(_) => true,
-                _ => false,
+                _ => !block.base64,
             })
             .map(|block| block.span.start)
             .min()
@@ -393,10 +396,16 @@ impl Store {
         for occurrence in &self.occurrences[file.occurrences.clone()] {
             // A boundary that does not stand alone on its line is no boundary to OpenSSL; what stands behind a
             // certificate must be trust attributes (d2i_X509_AUX).
-            let hidden = [Noise::TEXT_BEFORE_BEGIN, Noise::TEXT_BEFORE_END, Noise::TEXT_AFTER_BEGIN, Noise::TEXT_AFTER_END]
-                .iter()
-                .any(|&noise| occurrence.noise.has(noise));
+            let hidden = [
+                Noise::TEXT_BEFORE_BEGIN,
+                Noise::TEXT_BEFORE_END,
+                Noise::TEXT_AFTER_BEGIN,
+                Noise::TEXT_AFTER_END,
+            ]
+            .iter()
+            .any(|&noise| occurrence.noise.has(noise));
             let refused = hidden
+                || self.certificates[occurrence.certificate.0].refused.is_some()
                 || occurrence.trailing > 0 && occurrence.trust.is_none()
                 || occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
             if !matches!(occurrence.encoding, Encoding::Pem(_)) || refused || occurrence.span.start > stop {
@@ -452,13 +461,14 @@ impl Store {
                 stopped |= !complete;
             }
         }
+        let mut inside = HashMap::new();
         for link in &mut links {
-            self.judge(link);
+            self.judge(link, &mut inside);
         }
         self.links = links;
     }
 
-    fn judge(&self, link: &mut Link) {
+    fn judge(&self, link: &mut Link, known: &mut HashMap<(SourceId, FileId), bool>) {
         let name = link.hash_link();
         let mut states = std::mem::take(&mut link.states);
         if matches!(link.link, LinkName::Improper(_)) {
@@ -512,13 +522,14 @@ impl Store {
                 }
                 let inside = |path: &PathBuf| {
                     path.parent() == Some(self.sources[link.source.0].path.as_path())
-                        && path.file_name() != Some(&link.name)
                         && !path.file_name().is_some_and(|name| {
                             use std::os::unix::ffi::OsStrExt as _;
                             LinkName::parse(name.as_bytes()).is_some()
                         })
                 };
-                if link.target.is_some() && !file.names.iter().any(inside) {
+                let mut inside =
+                    || *known.entry((link.source, file_id)).or_insert_with(|| file.names.iter().any(inside));
+                if link.target.is_some() && !inside() {
                     states.push(LinkState::Outside);
                 }
                 if self.sources[file.source.0].kind == SourceKind::CaFile && file.occurrences.len() > 1 {

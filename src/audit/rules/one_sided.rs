@@ -22,8 +22,11 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (directory, source) in store.source_ids() {
+        if source.kind != SourceKind::CaPath {
+            continue;
+        }
         let bundles: Vec<SourceId> = store.bundles_inside(directory).collect();
-        if source.kind != SourceKind::CaPath || bundles.is_empty() {
+        if bundles.is_empty() {
             continue;
         }
         // A member that look-ups miss is an error of its own.
