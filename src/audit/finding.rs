@@ -8,9 +8,9 @@ use crate::openssl::refusal::Refused;
 use crate::pem::label::Label;
 use crate::pem::scan::{DefectKind, Noise};
 use crate::store::content::{Distrust, Keystore, Shape};
-use crate::store::discover::{Special, Writable};
-use crate::store::model::{CertificateId, FileId, LinkState, OccurrenceId};
+use crate::store::model::{CertificateId, FileId, LinkState, OccurrenceId, Special};
 use crate::store::source::SourceId;
+use crate::store::source::Writable;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ pub mod rule;
 pub mod rules;
 
 use crate::store::model::Store;
-use crate::store::read::Identity;
+use crate::store::source::Identity;
 use crate::store::updater::Updater;
 use finding::{Detail, Finding};
 use ignore::Ignore;

@@ -175,20 +175,38 @@ fn rehash(arguments: &Rehash) -> Outcome {
         updater: None,
         openssl_defaults: None,
     };
+    let tell_of = |store: &Store, plan: &Plan, what: &dyn Fn() -> String| {
+        let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
+        // What a context costs is no matter of links.
+        report.cost.clear();
+        finish(&report, plan, &arguments.output, &arguments.writing, what)
+    };
+    // A report for programs is one document, whatever the number of directories.
+    let together = match (arguments.output.format, planned.len()) {
+        (Format::Json, 2..) => Some(load_all(&root, &arguments.directories)?),
+        _ => None,
+    };
     for (path, store, plan) in &planned {
         if carry_out(&root, plan, &arguments.writing)? == Status::Differs {
             status = Status::Differs;
         }
-        let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
-        // What a context costs is no matter of links.
-        report.cost.clear();
-        finish(&report, plan, &arguments.output, &arguments.writing, || {
-            format!(
-                "{}: {} with a file of their own",
-                visible_path(path),
-                count(plan.certificates, "certificate")
-            )
-        })?;
+        if together.is_none() {
+            tell_of(store, plan, &|| {
+                format!(
+                    "{}: {} with a file of their own",
+                    visible_path(path),
+                    count(plan.certificates, "certificate")
+                )
+            })?;
+        }
+    }
+    if let Some(store) = together {
+        let mut all = Plan::default();
+        for (_, _, plan) in planned {
+            all.changes.extend(plan.changes);
+            all.notes.extend(plan.notes);
+        }
+        tell_of(&store, &all, &String::new)?;
     }
     Ok(status)
 }

@@ -25,7 +25,6 @@ use crate::pem::encode::encode;
 use crate::pem::label::Label;
 use crate::pem::scan::DefectKind;
 use crate::store::content::{Encoding, OtherBlock, OtherKind};
-use crate::store::discover::Trouble;
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
 use crate::wording::{block_defects, block_place, called, defect, refused};
@@ -80,7 +79,7 @@ pub fn compact(
     policy: &Policy,
     outputs: &Outputs<'_>,
 ) -> Result<Plan, Refusal> {
-    let unreadable: Vec<String> = unreadable(store).map(|(_, text)| text).collect();
+    let unreadable: Vec<String> = rehash::unreadable(store).map(|(_, text)| text).collect();
     if !unreadable.is_empty() {
         return Err(Refusal::Unreadable { places: unreadable });
     }
@@ -98,16 +97,6 @@ pub fn compact(
         bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
     }
     Ok(plan)
-}
-
-/// Members and inputs that could not be read, with their source. Keys are not trust, and often unreadable on purpose.
-pub(super) fn unreadable(store: &Store) -> impl Iterator<Item = (SourceId, String)> {
-    store.odd_entries().iter().filter_map(|entry| match &entry.trouble {
-        Trouble::Unreadable(reason) if entry.path.extension() != Some(OsStr::new("key")) => {
-            Some((entry.source, format!("{}: {reason}", visible_path(&entry.path))))
-        }
-        _ => None,
-    })
 }
 
 /// Goes through the inputs in order, once.

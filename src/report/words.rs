@@ -6,9 +6,9 @@ use crate::certificate::validity::Time;
 use crate::escape::{visible, visible_path};
 use crate::pem::scan::Noise;
 use crate::store::content::{Distrust, Keystore, Shape};
-use crate::store::discover::{Special, Writable};
-use crate::store::model::{Certificate, CertificateId, LinkState, Store};
+use crate::store::model::{Certificate, CertificateId, LinkState, Special, Store};
 use crate::store::source::SourceId;
+use crate::store::source::Writable;
 use crate::wording::{called, count, date, defect, refused};
 
 /// What a finding says, in one line without its place.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use super::read::Identity;
+use super::model::{OddEntry, Special, Trouble};
 use super::root::{Root, Seen};
-use super::source::{SourceId, is_leftover};
+use super::source::{Identity, SourceId, Writable, is_leftover};
 use crate::error::{Error, Result};
 use crate::openssl::hash_link::LinkName;
 
@@ -55,56 +55,6 @@ pub struct HashName {
     pub target: Option<PathBuf>,
     /// The member that it leads to, or what is there instead.
     pub leads_to: std::result::Result<usize, Trouble>,
-}
-
-/// An entry of a directory that is no member.
-#[derive(Debug, Clone)]
-pub struct OddEntry {
-    /// The directory.
-    pub source: SourceId,
-    /// Its path.
-    pub path: PathBuf,
-    /// What it is.
-    pub trouble: Trouble,
-    /// Where it points, if it is a link.
-    pub target: Option<PathBuf>,
-}
-
-/// Why an entry cannot be a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// A link to nothing.
-    Dangling,
-    /// A link that leads back to itself.
-    Loop,
-    /// A directory, or a link to one.
-    Directory,
-    /// A FIFO, a device or a socket, or a link to one.
-    NotRegular(Special),
-    /// A name that tools leave behind.
-    Leftover,
-    /// The system does not let us look, for this reason.
-    Unreadable(String),
-}
-
-/// What stands where a file belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special {
-    /// A named pipe; opening it waits for a writer.
-    Fifo,
-    /// A character or block device.
-    Device,
-    /// A socket.
-    Socket,
-}
-
-/// Who beside the owner may write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writable {
-    /// Everybody.
-    Others,
-    /// The group.
-    Group,
 }
 
 /// A named path.

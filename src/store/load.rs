@@ -1,6 +1,6 @@
 //! Paths to a [`Store`]: discover, read, take apart, relate. The only place with threads.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::content::{self, Content, Encoding, Shape};
-use super::discover::{Access, Discovery, Member, OddEntry, Reach, Trouble, discover};
+use super::discover::{Access, Discovery, Member, Reach, discover};
 use super::model::{
-    Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, Store,
+    Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, OddEntry, Store,
+    Trouble,
 };
 use super::read;
 use super::root::Root;
@@ -136,6 +137,7 @@ impl Assembly {
         self.store.leftovers = leftovers.into_iter().filter_map(|path| leftover(root, path)).collect();
         self.name_kinds();
         self.bundles_inside();
+        self.drop_empty();
         self.store.odd.sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
         self.index();
         self.store.resolve_links();
@@ -280,6 +282,28 @@ impl Assembly {
                 self.store.files[index].source = id;
             }
         }
+    }
+
+    /// A named file that could not be read gives no source: nothing is known of it. Neither does a second name of a
+    /// file that is there already.
+    fn drop_empty(&mut self) {
+        let read: BTreeSet<SourceId> = self.store.files.iter().map(|file| file.source).collect();
+        let stays = |id: SourceId, source: &Source| source.kind != SourceKind::Other || read.contains(&id);
+        let mut numbers = Vec::with_capacity(self.store.sources.len());
+        let mut sources = Vec::with_capacity(self.store.sources.len());
+        for (index, source) in std::mem::take(&mut self.store.sources).into_iter().enumerate() {
+            numbers.push(SourceId(sources.len()));
+            if stays(SourceId(index), &source) {
+                sources.push(source);
+            }
+        }
+        for source in &mut sources {
+            source.inside = source.inside.map(|directory| numbers[directory.0]);
+        }
+        self.store.sources = sources;
+        self.store.files.iter_mut().for_each(|file| file.source = numbers[file.source.0]);
+        self.store.links.iter_mut().for_each(|link| link.source = numbers[link.source.0]);
+        self.store.odd.iter_mut().for_each(|entry| entry.source = numbers[entry.source.0]);
     }
 
     /// Indices by source, for everybody who asks later.

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::content::{Distrust, Encoding, OtherBlock, OtherKind, Shape};
-use super::discover::{OddEntry, Trouble, Writable};
-use super::read::Identity;
-use super::source::{Source, SourceId, SourceKind};
+use super::source::{Identity, Source, SourceId, SourceKind, Writable};
 use crate::certificate::CertificateDer;
 use crate::certificate::extensions;
 use crate::certificate::facts::{Facts, FactsError};
@@ -155,6 +153,47 @@ impl Certificate {
     pub fn facts(&self) -> Result<&Facts, &FactsError> {
         self.facts.get_or_init(|| Facts::read(self.der.as_bytes())).as_ref()
     }
+}
+
+/// An entry of a directory that is no member.
+#[derive(Debug, Clone)]
+pub struct OddEntry {
+    /// The directory.
+    pub source: SourceId,
+    /// Its path.
+    pub path: PathBuf,
+    /// What it is.
+    pub trouble: Trouble,
+    /// Where it points, if it is a link.
+    pub target: Option<PathBuf>,
+}
+
+/// Why an entry cannot be a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// A link to nothing.
+    Dangling,
+    /// A link that leads back to itself.
+    Loop,
+    /// A directory, or a link to one.
+    Directory,
+    /// A FIFO, a device or a socket, or a link to one.
+    NotRegular(Special),
+    /// A name that tools leave behind.
+    Leftover,
+    /// The system does not let us look, for this reason.
+    Unreadable(String),
+}
+
+/// What stands where a file belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    /// A named pipe; opening it waits for a writer.
+    Fifo,
+    /// A character or block device.
+    Device,
+    /// A socket.
+    Socket,
 }
 
 /// What is the matter with a hash link. `Ok` stands alone.

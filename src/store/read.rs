@@ -11,15 +11,6 @@ use super::root::Root;
 
 use crate::error::{Error, Result};
 
-/// Device and inode: one file, whatever its names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Identity {
-    /// Device.
-    pub device: u64,
-    /// Inode.
-    pub inode: u64,
-}
-
 /// How often a file that changes under the reading is read again.
 const ATTEMPTS: u32 = 3;
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags};
 use walkdir::WalkDir;
 
-use super::read::Identity;
+use super::source::Identity;
 use crate::error::{Error, Result};
 
 /// How many links are followed by hand; the kernel's own limit.

@@ -2,12 +2,27 @@
 
 use std::path::PathBuf;
 
-use super::discover::Writable;
-use super::read::Identity;
+/// Who beside the owner may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writable {
+    /// Everybody.
+    Others,
+    /// The group.
+    Group,
+}
 
 /// Number of a source in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub usize);
+
+/// Device and inode: one file, whatever its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
 
 /// What a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

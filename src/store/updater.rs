@@ -11,8 +11,9 @@ use rustix::fs::FileType;
 
 use super::content;
 use super::model::{FileId, Store};
-use super::read::{self, Identity};
+use super::read;
 use super::root::Root;
+use super::source::Identity;
 use super::source::SourceId;
 use crate::certificate::fingerprint::Fingerprint;
 

@@ -5,8 +5,7 @@ use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::openssl::hash_link::LinkName;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// A link to nothing.

@@ -4,8 +4,8 @@ use super::writable_by_others::by_mode;
 use crate::audit::Context;
 use crate::audit::finding::{Finding, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Writable;
 use crate::store::model::Store;
+use crate::store::source::Writable;
 
 /// A store that its group may write.
 pub const RULE: Rule = Rule {

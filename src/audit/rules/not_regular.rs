@@ -3,8 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 
 /// A FIFO, device or socket among the certificates.
 pub const RULE: Rule = Rule {

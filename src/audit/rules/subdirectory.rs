@@ -3,8 +3,8 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Trouble;
 use crate::store::model::Store;
+use crate::store::model::Trouble;
 
 /// A directory inside a CApath.
 pub const RULE: Rule = Rule {

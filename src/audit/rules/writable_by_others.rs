@@ -3,8 +3,8 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Writable;
 use crate::store::model::{FileId, Store};
+use crate::store::source::Writable;
 
 /// A store that everybody may write.
 pub const RULE: Rule = Rule {
