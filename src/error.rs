@@ -101,6 +101,12 @@ pub enum Refusal {
         /// The limit, in per cent.
         limit: u8,
     },
+    /// A removal names what no input holds, and the policy says that each must.
+    #[error("no input holds {}", .entries.join(", "))]
+    Unmatched {
+        /// The entries.
+        entries: Vec<String>,
+    },
     /// A name that a link needs is taken by something that must not be replaced.
     #[error("{path} is in the way: {what}")]
     InTheWay {

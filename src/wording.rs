@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::certificate::name;
 use crate::certificate::validity::rfc3339;
 use crate::escape::{visible, visible_path};
+use crate::openssl::refusal::Refused;
 use crate::pem::scan::DefectKind;
 use crate::store::content::{OtherBlock, OtherKind};
 use crate::store::model::Certificate;
@@ -67,6 +68,7 @@ pub fn block_defects(block: &OtherBlock) -> String {
         }
         OtherKind::NotACertificate(error) => format!("no certificate: {error}"),
         OtherKind::PrivateKey => "a private key".into(),
+        OtherKind::Pkcs7 { .. } => "a PKCS#7 message".into(),
         OtherKind::Crl { .. } => "a CRL".into(),
         OtherKind::Other => "no certificate".into(),
     };
@@ -77,4 +79,14 @@ pub fn block_defects(block: &OtherBlock) -> String {
 #[must_use]
 pub fn block_place(path: &Path, block: &OtherBlock) -> String {
     format!("{}:{}: {}", visible_path(path), block.line, block_defects(block))
+}
+
+/// Why OpenSSL refuses a certificate.
+#[must_use]
+pub fn refused(why: Refused) -> &'static str {
+    match why {
+        Refused::Serial => "its serial number is empty or padded",
+        Refused::Subject => "its subject has a value that no string type allows",
+        Refused::Issuer => "its issuer has a value that no string type allows",
+    }
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use crate::der::DerError;
 use crate::openssl::hash_link::HashLink;
+use crate::openssl::refusal::Refused;
 use crate::pem::label::Label;
-use crate::pem::scan::DefectKind;
-use crate::store::content::Shape;
-use crate::store::discover::Special;
-use crate::store::model::{CertificateId, FileId, LinkState, OccurrenceId};
+use crate::pem::scan::{DefectKind, Noise};
+use crate::store::content::{Distrust, Keystore, Shape};
+use crate::store::model::{CertificateId, FileId, LinkState, OccurrenceId, Special};
 use crate::store::source::SourceId;
+use crate::store::source::Writable;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,6 +66,8 @@ pub struct Finding {
     pub certificate: Option<CertificateId>,
     /// Where.
     pub places: Vec<Place>,
+    /// Whether the user accepts it: it is listed, and does not count.
+    pub ignored: bool,
 }
 
 /// Why a look-up does not find a certificate.
@@ -97,6 +100,32 @@ pub enum BadValidity {
     Unreadable,
     /// A date is not written as RFC 5280 demands, so that OpenSSL compares it with nothing.
     NotStrict,
+}
+
+/// What is odd about a serial number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OddSerial {
+    /// It is zero.
+    Zero,
+    /// It is negative.
+    Negative,
+    /// It has this many bytes.
+    Long(usize),
+}
+
+/// What is odd about an encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OddEncoding {
+    /// Subject or issuer has no attribute.
+    EmptyName,
+    /// A name has a string type that RFC 5280 does not want any more.
+    StringType,
+    /// A date before 2050 is a GeneralizedTime.
+    GeneralizedTime,
+    /// The outer header is BER.
+    Ber,
+    /// So many bytes stand behind the certificate in its block.
+    Trailing(usize),
 }
 
 /// What was seen; the payload is what words need.
@@ -218,6 +247,8 @@ pub enum Detail {
         /// What the walk stumbled over.
         error: DerError,
     },
+    /// A certificate whose structure is right, and that OpenSSL refuses.
+    RefusedCertificate(Refused),
     /// A private key.
     PrivateKey,
     /// No certificate in what was named.
@@ -245,5 +276,121 @@ pub enum Detail {
     SameSubject {
         /// All of them, in the order of the store.
         group: Vec<CertificateId>,
+    },
+    /// Copies that differ in trust.
+    TrustConflict {
+        /// Copies that reject.
+        rejecting: usize,
+        /// Copies in all.
+        of: usize,
+    },
+    /// Text that distrusts before a block that trusts.
+    DistrustFlattened(Distrust),
+    /// A hash link to a CAfile.
+    LinkToBundle {
+        /// Certificates in it.
+        certificates: usize,
+    },
+    /// PKCS#7.
+    Pkcs7Block {
+        /// Certificates in it.
+        certificates: usize,
+    },
+    /// A DER file.
+    DerFile,
+    /// Old labels.
+    LegacyLabel {
+        /// Blocks.
+        blocks: usize,
+    },
+    /// A leftover that is more than a copy.
+    LeftoverTrusted {
+        /// Certificates that the store lacks.
+        certificates: usize,
+    },
+    /// A small key.
+    WeakKey {
+        /// Algorithm.
+        algorithm: String,
+        /// Bits; `None` for an unknown curve.
+        bits: Option<u32>,
+    },
+    /// A weak digest.
+    WeakSignature {
+        /// Algorithm.
+        algorithm: String,
+    },
+    /// A mode that lets others write.
+    WritableBy {
+        /// Who.
+        kind: Writable,
+        /// A directory, or a file.
+        directory: bool,
+    },
+    /// A large file.
+    SizeLimit {
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A hash link that leads elsewhere.
+    LinkOutside {
+        /// Where.
+        target: PathBuf,
+    },
+    /// A link that leads above the root.
+    LinkOutOfRoot {
+        /// Where.
+        target: PathBuf,
+    },
+    /// A file that the updater does not read.
+    IgnoredAnchor {
+        /// Certificates that the bundle lacks.
+        certificates: usize,
+    },
+    /// Not among the updater's inputs.
+    NotRegenerated,
+    /// Two names in one directory.
+    SecondName {
+        /// How many certificates.
+        certificates: usize,
+    },
+    /// A CA that is not self-issued.
+    Intermediate,
+    /// One key, several subjects.
+    SameKey {
+        /// All of them, in the order of the store.
+        group: Vec<CertificateId>,
+    },
+    /// Links of OpenSSL 0.9.8.
+    LegacyLink {
+        /// How many.
+        links: usize,
+    },
+    /// Version 1.
+    LegacyVersion,
+    /// An odd serial number.
+    OddSerial(OddSerial),
+    /// Odd encodings.
+    OddEncoding(Vec<OddEncoding>),
+    /// Odd framing.
+    OddFraming(Noise),
+    /// A directory inside.
+    Subdirectory {
+        /// Through a link.
+        link: bool,
+    },
+    /// Blocks that are no certificates.
+    OtherBlock {
+        /// Their labels.
+        labels: Vec<String>,
+    },
+    /// A keystore.
+    Keystore(Keystore),
+    /// An entry that matches nothing.
+    UnusedIgnore {
+        /// The entry.
+        entry: String,
     },
 }

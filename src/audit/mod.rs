@@ -1,12 +1,15 @@
 //! What is wrong with a store, and what is worth knowing.
 
 pub mod finding;
+pub mod ignore;
 pub mod rule;
 pub mod rules;
 
 use crate::store::model::Store;
-use crate::store::read::Identity;
-use finding::Finding;
+use crate::store::source::Identity;
+use crate::store::updater::Updater;
+use finding::{Detail, Finding};
+use ignore::Ignore;
 
 /// What a judgement depends on beside the store. Nothing here is read from the clock or the environment.
 #[derive(Debug, Clone)]
@@ -15,6 +18,12 @@ pub struct Context {
     pub now: i64,
     /// How long before notAfter a certificate counts as expiring, in seconds.
     pub expiring_within: i64,
+    /// The size in bytes over which a file is reported.
+    pub max_size: Option<u64>,
+    /// What the distribution's updater makes of the bundle next time.
+    pub updater: Option<Updater>,
+    /// What the user accepts.
+    pub ignore: Vec<Ignore>,
     /// What OpenSSL's defaults lead to on this system.
     pub openssl_defaults: Option<OpensslDefaults>,
 }
@@ -36,6 +45,15 @@ pub fn run(store: &Store, context: &Context) -> Vec<Finding> {
         let start = findings.len();
         (rule.check)(store, context, &mut findings);
         debug_assert!(findings[start..].iter().all(|finding| finding.rule == rule.id));
+    }
+    for entry in ignore::mark(store, &mut findings, &context.ignore) {
+        findings.push(Finding {
+            rule: "unused-ignore",
+            detail: Detail::UnusedIgnore { entry: entry.text().to_owned() },
+            certificate: None,
+            places: Vec::new(),
+            ignored: false,
+        });
     }
     findings
 }

@@ -15,6 +15,8 @@ pub struct Rule {
     pub title: &'static str,
     /// Why it matters.
     pub why: &'static str,
+    /// How it comes about, or what it looks like.
+    pub example: &'static str,
     /// What to do about it; printed behind the first finding.
     pub help: &'static str,
     /// Where the knowledge comes from: OpenSSL function or manual, RFC section, a measurement.

@@ -6,6 +6,7 @@ pub mod facts;
 pub mod fields;
 pub mod fingerprint;
 pub mod name;
+pub mod pkcs7;
 pub mod trust;
 pub mod validity;
 

@@ -28,12 +28,19 @@ impl TrustAttributes {
     /// # Errors
     /// Where the bytes are not `X509_CERT_AUX`; OpenSSL then refuses the block (and the file with it).
     pub fn read(bytes: &[u8]) -> Result<Self, DerError> {
-        let outer = Reader::new(bytes).expect(tag::SEQUENCE)?;
+        let outer = Reader::new(bytes).expect_ber(tag::SEQUENCE)?;
         let mut reader = Reader::new(outer.content);
-        let trusted = reader.optional(tag::SEQUENCE)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
-        let rejected = reader.optional(0xA0)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
+        let trusted =
+            reader.optional_ber(tag::SEQUENCE)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
+        let rejected = reader.optional_ber(0xA0)?.map_or(Ok(Vec::new()), |list| oids(list.content))?;
         let alias =
             reader.optional(tag::UTF8_STRING)?.map(|text| String::from_utf8_lossy(text.content).into_owned());
+        // keyid and other; nothing else.
+        reader.optional_ber(tag::OCTET_STRING)?;
+        reader.optional_ber(0xA1)?;
+        if let Some(found) = reader.peek() {
+            return Err(DerError::Tag { expected: 0xA1, found });
+        }
         Ok(Self { der: outer.raw.to_vec(), trusted, rejected, alias })
     }
 

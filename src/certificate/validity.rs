@@ -143,7 +143,9 @@ pub fn rfc3339(instant: i64) -> String {
 #[must_use]
 pub fn parse_instant(text: &str) -> Option<i64> {
     if let Ok(time) = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339) {
-        return Some(time.unix_timestamp());
+        // With its offset taken away it may lie in a year that RFC 3339 cannot write.
+        let utc = time.checked_to_utc()?;
+        return (0..=9999).contains(&utc.year()).then(|| utc.unix_timestamp());
     }
     let mut parts = text.splitn(3, '-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
+use crate::audit::ignore::Ignore;
 use crate::plan::policy;
 
 /// Audits, deduplicates and rehashes CA trust stores: CAfile bundles and CApath directories
@@ -24,6 +25,8 @@ pub enum Command {
     Compact(Compact),
     /// Make the hash links of directories right, in place
     Rehash(Rehash),
+    /// Explain a finding: what it means, why it matters, what to do, where the knowledge comes from
+    Explain(Explain),
     /// Print a completion script for a shell
     Completions(Completions),
     /// Print a manual page
@@ -67,6 +70,14 @@ pub struct Output {
     pub color: Color,
 }
 
+/// Where paths start.
+#[derive(Debug, Args)]
+pub struct Inside {
+    /// Resolve every path, and every link on the way, inside this directory, and never outside it
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
+
 /// What "now" is.
 #[derive(Debug, Args)]
 pub struct When {
@@ -81,12 +92,30 @@ pub struct When {
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Bundles, single certificates, CApath directories; - is standard input
-    #[arg(required = true, value_name = "PATH")]
+    /// Bundles, single certificates, CApath directories; - is standard input [default: what OpenSSL would use here]
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Read more paths from a file, separated by NUL bytes; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub files0_from: Option<PathBuf>,
+    /// Look into the directories below named ones as well; links to directories are not followed
+    #[arg(short = 'R', long)]
+    pub recursive: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
     /// End with status 1 on findings of this severity and above, or of these ids
     #[arg(long, value_name = "error|warning|notice|ID[,ID]", value_parser = super::settings::parse_fail_on)]
     pub fail_on: Option<super::settings::FailOn>,
+    /// List a finding, and do not count it: ID, ID:sha256:HEX or ID:path:GLOB
+    #[arg(long, value_name = "ENTRY")]
+    pub ignore: Vec<Ignore>,
+    /// Read such entries from a file, one a line, # starts a comment
+    #[arg(long, value_name = "FILE")]
+    pub ignore_file: Vec<PathBuf>,
+    /// Report files larger than this (1MiB, 500kB, 4096)
+    #[arg(long, value_name = "SIZE", value_parser = super::settings::parse_size)]
+    pub max_size: Option<u64>,
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub when: When,
@@ -99,6 +128,9 @@ pub struct Audit {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("outputs").required(true).multiple(true).args(["bundle", "capath"]))]
 pub struct Compact {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
     /// Bundles, single certificates, CApath directories; - is standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -129,6 +161,27 @@ pub struct Compact {
     /// Remove files of an existing directory whose certificates are not in the plan, and links that find nothing
     #[arg(long)]
     pub prune: bool,
+    /// What becomes of a CApath's members that no look-up by hash finds
+    #[arg(long, value_enum, default_value = "list", value_name = "POLICY")]
+    pub unreachable: Unreachable,
+    /// What stands before each block of the bundle
+    #[arg(long, value_enum, default_value = "none", value_name = "WHAT")]
+    pub comments: Comments,
+    /// How the names by hash in the directory are made
+    #[arg(long, value_enum, default_value = "symbolic", value_name = "HOW")]
+    pub output_links: Links,
+    /// Leave out a certificate (sha256:HEX) or all certificates of a key (spki:HEX)
+    #[arg(long, value_name = "sha256:HEX|spki:HEX")]
+    pub remove: Vec<policy::Removal>,
+    /// Read such entries from a file, one a line, # starts a comment
+    #[arg(long, value_name = "FILE")]
+    pub remove_list: Vec<PathBuf>,
+    /// Write nothing where an entry to remove meets no certificate
+    #[arg(long)]
+    pub require_match: bool,
+    /// Write a report into this file as well, in the form of --format
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// How many per cent of an existing bundle's certificates may go without being named
     #[arg(long, default_value_t = 20, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub max_shrink: u8,
@@ -157,6 +210,9 @@ pub struct Writing {
 /// Arguments of `rehash`.
 #[derive(Debug, Args)]
 pub struct Rehash {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
     /// Directories
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,
@@ -166,6 +222,14 @@ pub struct Rehash {
     #[command(flatten)]
     #[allow(missing_docs, reason = "as above")]
     pub output: Output,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The finding's id, as audit prints it in brackets; without one, all ids with their titles
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
 }
 
 /// Arguments of `completions`.
@@ -248,6 +312,35 @@ policy!(
         Subject => Subject,
         /// By SHA-256 fingerprint
         Fingerprint => Fingerprint,
+    }
+);
+policy!(
+    /// Values of `--unreachable`.
+    Unreachable => policy::UnreachablePolicy {
+        /// They are left out and listed: OpenSSL does not trust them now
+        List => List,
+        /// They go in, each one listed as gained
+        Include => Include,
+    }
+);
+policy!(
+    /// Values of `--comments`.
+    Comments => policy::CommentPolicy {
+        /// Nothing
+        None => None,
+        /// What the certificate is called by
+        Label => Label,
+        /// The comment lines that stood before it in the input
+        Keep => Keep,
+    }
+);
+policy!(
+    /// Values of `--output-links`.
+    Links => policy::OutputLinks {
+        /// A file with a name for people, and a link HASH.N to it
+        Symbolic => Symbolic,
+        /// A regular file HASH.N alone
+        Copy => Copy,
     }
 );
 policy!(

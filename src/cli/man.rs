@@ -7,6 +7,7 @@ use clap_mangen::Man;
 
 use super::args::Arguments;
 use crate::audit::rules;
+use crate::escape::visible;
 
 /// A page in roff: castore's own, or a command's.
 pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
@@ -21,17 +22,15 @@ pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
                 let full = format!("castore-{name}");
                 found.name(full).bin_name(format!("castore {name}")).disable_help_subcommand(true)
             })
-            .ok_or_else(|| format!("no command is called '{name}'"))?,
+            .ok_or_else(|| format!("no command is called '{}'", visible(name)))?,
     };
     let title = tree.get_name().to_uppercase();
-    let man = Man::new(tree)
-        .title(title)
-        .section("1")
-        .manual("castore")
-        .source(concat!("castore ", env!("CARGO_PKG_VERSION")));
+    let man = Man::new(tree);
     let mut out = Vec::new();
     let mut write = || -> std::io::Result<()> {
-        man.render_title(&mut out)?;
+        // Not `render_title`: it writes an empty date as nothing, and what comes behind it moves to its place.
+        let version = env!("CARGO_PKG_VERSION");
+        out.extend_from_slice(format!(".TH {title} 1 \"\" \"castore {version}\" castore\n").as_bytes());
         man.render_name_section(&mut out)?;
         man.render_synopsis_section(&mut out)?;
         man.render_description_section(&mut out)?;
@@ -55,7 +54,7 @@ fn extra(command: Option<&str>) -> String {
         None => OVERVIEW.to_owned(),
         _ => String::new(),
     };
-    let shared = if matches!(command, Some("completions" | "man")) { "" } else { SHARED };
+    let shared = if matches!(command, Some("completions" | "man" | "explain")) { "" } else { SHARED };
     format!("{own}{shared}")
 }
 
@@ -67,7 +66,8 @@ fn findings() -> String {
          \\fBwarning\\fR costs time or space, or will break. A \\fBnotice\\fR is worth knowing.\n",
     );
     for rule in rules::RULES {
-        let text = format!("{}. {} Help: {}.", sentence(rule.title), rule.why, rule.help);
+        let text =
+            format!("{}. {} Example: {}. Help: {}.", sentence(rule.title), rule.why, rule.example, rule.help);
         let _ = write!(out, ".TP\n\\fB{}\\fR ({})\n{}\n", roff(rule.id), rule.severity.as_str(), roff(&text));
     }
     out

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::error::Error;
+use crate::escape::{is_unsafe, visible};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,29 +54,48 @@ impl From<io::Error> for Failure {
 pub fn main() -> ExitCode {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
+        // Help and version go to standard output with status 0, usage to standard error with status 2.
+        Err(error) if error.use_stderr() => {
+            print_usage(&error);
+            return ExitCode::from(Status::Failed as u8);
+        }
         Err(error) => {
-            // Help and version go to standard output with status 0, usage to standard error with status 2.
-            let status = u8::try_from(error.exit_code()).unwrap_or(2);
-            let _ = error.print();
-            return ExitCode::from(status);
+            return ExitCode::from(match error.print().and_then(|()| io::stdout().flush()) {
+                Ok(()) => Status::Done as u8,
+                Err(error) => failed(Failure::Output(error)) as u8,
+            });
         }
     };
-    let status = run::run(arguments).unwrap_or_else(|failure| {
-        match failure {
-            // The reader went away: that is its right.
-            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::Done,
-            Failure::Output(error) => complain(&format!("cannot write the answer: {error}")),
-            Failure::Usage(text) => complain(&text),
-            Failure::Castore(error, hint) => {
-                complain(&error.to_string());
-                if let Some(hint) = hint {
-                    note(hint);
-                }
+    ExitCode::from(run::run(arguments).unwrap_or_else(failed) as u8)
+}
+
+/// Says why there is no answer.
+fn failed(failure: Failure) -> Status {
+    match failure {
+        // The reader went away: that is its right.
+        Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::Done,
+        Failure::Output(error) => complain(&format!("cannot write the answer: {error}")),
+        Failure::Usage(text) => complain(&text),
+        Failure::Castore(error, hint) => {
+            complain(&error.to_string());
+            if let Some(hint) = hint {
+                note(hint);
             }
         }
-        Status::Failed
-    });
-    ExitCode::from(status as u8)
+    }
+    Status::Failed
+}
+
+/// Usage, as clap words it. An argument may be a hostile file name that a shell put there for `*`.
+fn print_usage(error: &clap::Error) {
+    let plain = error.render().to_string();
+    if plain.chars().any(|character| character != '\n' && is_unsafe(character)) {
+        for line in plain.lines() {
+            let _ = writeln!(io::stderr(), "{}", visible(line));
+        }
+    } else {
+        let _ = error.print();
+    }
 }
 
 /// Standard error may be closed: then nobody is to be told.

@@ -2,24 +2,32 @@
 #![allow(clippy::disallowed_methods, reason = "this module prints the answer")]
 
 use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 
-use super::args::{Arguments, Audit, Command, Compact, Completions, Format, Output, Rehash, Writing};
+use super::args::{
+    Arguments, Audit, Command, Compact, Completions, Explain, Format, Output, Rehash, Writing,
+};
 use super::{Failure, Status, complain, man, note, settings};
-use crate::audit::{self, Context};
+use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
-use crate::escape::visible_path;
+use crate::escape::{visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
+use crate::plan::policy::CommentPolicy;
 use crate::plan::{Plan, compact, rehash};
 use crate::report::model::Report;
+use crate::report::text::Look;
 use crate::report::{json, text};
+use crate::store::discover::Reach;
+use crate::store::load::Loading;
 use crate::store::model::Store;
+use crate::store::root::Root;
 use crate::store::source::SourceId;
-use crate::store::{load, read};
+use crate::store::{load, read, updater};
 use crate::wording::count;
-use crate::write::apply::apply;
+use crate::write::apply::{apply, write_file};
 
 type Outcome = Result<Status, Failure>;
 
@@ -29,6 +37,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Audit(arguments) => audit(&arguments),
         Command::Compact(arguments) => compact(&arguments),
         Command::Rehash(arguments) => rehash(&arguments),
+        Command::Explain(arguments) => explain(&arguments),
         Command::Completions(arguments) => completions(&arguments),
         Command::Man(arguments) => {
             let page = man::page(arguments.command.as_deref()).map_err(Failure::Usage)?;
@@ -39,12 +48,31 @@ pub fn run(arguments: Arguments) -> Outcome {
 }
 
 fn audit(arguments: &Audit) -> Outcome {
-    let mut store = load::load(&arguments.paths);
+    let root = settings::root(&arguments.inside)?;
+    let mut paths = settings::paths(arguments)?;
+    if paths.is_empty() {
+        for default in settings::default_paths(&root) {
+            if !arguments.output.quiet {
+                note(&format!("looking at {}: {}", visible_path(&default.path), default.why));
+            }
+            paths.push(default.path);
+        }
+        if paths.is_empty() {
+            return Err(Failure::Usage(
+                "no PATH is named, and no store is where OpenSSL or a distribution has one".to_owned(),
+            ));
+        }
+    }
+    let reach = Reach { root: root.clone(), recursive: arguments.recursive };
+    let mut store = load::load_with(&paths, &Loading { reach, comments: false });
     let failures = store.take_failures();
     let context = Context {
         now: arguments.when.at.unwrap_or_else(settings::now),
         expiring_within: arguments.when.expiring_within,
-        openssl_defaults: settings::openssl_defaults(),
+        max_size: arguments.max_size,
+        ignore: settings::ignore(arguments)?,
+        updater: updater::survey(&root, &store),
+        openssl_defaults: settings::openssl_defaults(&root),
     };
     let findings = audit::run(&store, &context);
     if !store.sources().is_empty() {
@@ -54,7 +82,8 @@ fn audit(arguments: &Audit) -> Outcome {
     for failure in &failures {
         complain(&failure.to_string());
     }
-    let failed = |on: &settings::FailOn| findings.iter().any(|finding| on.includes(finding.rule));
+    let failed =
+        |on: &settings::FailOn| findings.iter().any(|finding| !finding.ignored && on.includes(finding.rule));
     Ok(if !failures.is_empty() {
         Status::Failed
     } else if arguments.fail_on.as_ref().is_some_and(failed) {
@@ -65,22 +94,31 @@ fn audit(arguments: &Audit) -> Outcome {
 }
 
 fn compact(arguments: &Compact) -> Outcome {
-    let store = load_all(&arguments.paths)?;
+    let policy = settings::policy(arguments)?;
+    let root = settings::root(&arguments.inside)?;
+    let reach = Reach { root: root.clone(), recursive: false };
+    let comments = policy.comments == CommentPolicy::Keep;
+    let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments }))?;
     let context = Context {
         now: arguments.at.unwrap_or_else(settings::now),
         expiring_within: 0,
-        openssl_defaults: settings::openssl_defaults(),
+        max_size: None,
+        ignore: Vec::new(),
+        updater: None,
+        openssl_defaults: settings::openssl_defaults(&root),
     };
     let bundle = match &arguments.bundle {
         None => None,
         Some(path) => {
-            let (path, exists) = settings::resolve_output(path)?;
-            let existing = if exists { Some(read::regular(&path)?) } else { None };
+            let (path, exists) = settings::resolve_output(&root, path)?;
+            let existing = if exists { Some(read::regular(&root, &path)?) } else { None };
             Some(BundleOutput { path, existing })
         }
     };
     let existing = match &arguments.capath {
-        Some(path) if settings::is_directory(path)? => Some(load_all(std::slice::from_ref(path))?),
+        Some(path) if settings::is_directory(&root, path)? => {
+            Some(load_all(&root, std::slice::from_ref(path))?)
+        }
         _ => None,
     };
     let capath = arguments
@@ -88,10 +126,9 @@ fn compact(arguments: &Compact) -> Outcome {
         .as_ref()
         .map(|path| CapathOutput { path: path.clone(), existing: existing.as_ref() });
     let outputs = Outputs { bundle, capath };
-    let mut plan =
-        compact::compact(&store, &context, &settings::policy(arguments), &outputs).map_err(Error::from)?;
+    let mut plan = compact::compact(&store, &context, &policy, &outputs).map_err(Error::from)?;
     for path in [&arguments.bundle, &arguments.capath].into_iter().flatten() {
-        if let Some(tool) = settings::regenerated_by(path) {
+        if let Some(tool) = settings::regenerated_by(&root, path) {
             plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
         }
     }
@@ -104,8 +141,11 @@ fn compact(arguments: &Compact) -> Outcome {
             "no bundle holds a duplicate or an expired certificate: compact wins no time here".to_owned(),
         );
     }
-    let status = carry_out(&plan, &arguments.writing)?;
+    let status = carry_out(&root, &plan, &arguments.writing)?;
     let report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
+    if let Some(path) = &arguments.report {
+        write_report(path, &report, arguments.output.format)?;
+    }
     finish(&report, &plan, &arguments.output, &arguments.writing, || {
         let outputs: Vec<String> =
             [&arguments.bundle, &arguments.capath].into_iter().flatten().map(visible_path).collect();
@@ -115,39 +155,69 @@ fn compact(arguments: &Compact) -> Outcome {
 }
 
 fn rehash(arguments: &Rehash) -> Outcome {
+    let root = settings::root(&arguments.inside)?;
     let mut status = Status::Done;
     // All directories are planned before the first one is changed.
     let mut planned = Vec::new();
     for path in &arguments.directories {
-        if !settings::is_directory(path)? {
-            return Err(Error::io("read", path, io::Error::from(io::ErrorKind::NotFound)).into());
+        if !settings::is_directory(&root, path)? {
+            return Err(Error::io("read", path, rustix::io::Errno::NOENT).into());
         }
-        let store = load_all(std::slice::from_ref(path))?;
+        let store = load_all(&root, std::slice::from_ref(path))?;
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
         planned.push((path, store, plan));
     }
-    let context = Context { now: settings::now(), expiring_within: 0, openssl_defaults: None };
-    for (path, store, plan) in &planned {
-        if carry_out(plan, &arguments.writing)? == Status::Differs {
-            status = Status::Differs;
-        }
+    let context = Context {
+        now: settings::now(),
+        expiring_within: 0,
+        max_size: None,
+        ignore: Vec::new(),
+        updater: None,
+        openssl_defaults: None,
+    };
+    let tell_of = |store: &Store, plan: &Plan, what: &dyn Fn() -> String| {
         let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
         // What a context costs is no matter of links.
         report.cost.clear();
-        finish(&report, plan, &arguments.output, &arguments.writing, || {
-            format!(
-                "{}: {} with a file of their own",
-                visible_path(path),
-                count(plan.certificates, "certificate")
-            )
-        })?;
+        finish(&report, plan, &arguments.output, &arguments.writing, what)
+    };
+    // A report for programs is one document, whatever the number of directories.
+    let together = match (arguments.output.format, planned.len()) {
+        (Format::Json, 2..) => Some(load_all(&root, &arguments.directories)?),
+        _ => None,
+    };
+    for (path, store, plan) in &planned {
+        if carry_out(&root, plan, &arguments.writing)? == Status::Differs {
+            status = Status::Differs;
+        }
+        if together.is_none() {
+            tell_of(store, plan, &|| {
+                format!(
+                    "{}: {} with a file of their own",
+                    visible_path(path),
+                    count(plan.certificates, "certificate")
+                )
+            })?;
+        }
+    }
+    if let Some(store) = together {
+        let mut all = Plan::default();
+        for (_, _, plan) in planned {
+            all.changes.extend(plan.changes);
+            all.notes.extend(plan.notes);
+        }
+        tell_of(&store, &all, &String::new)?;
     }
     Ok(status)
 }
 
 /// Loads paths of which each must be readable.
-fn load_all(paths: &[std::path::PathBuf]) -> Result<Store, Failure> {
-    let mut store = load::load(paths);
+fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure> {
+    let reach = Reach { root: root.clone(), recursive: false };
+    checked(load::load_with(paths, &Loading { reach, comments: false }))
+}
+
+fn checked(mut store: Store) -> Result<Store, Failure> {
     let mut failures = store.take_failures().into_iter();
     let Some(first) = failures.next() else { return Ok(store) };
     for failure in failures {
@@ -156,13 +226,27 @@ fn load_all(paths: &[std::path::PathBuf]) -> Result<Store, Failure> {
     Err(first.into())
 }
 
+/// Writes a report into a file: staged and renamed, as everything is that castore writes.
+fn write_report(path: &Path, report: &Report, format: Format) -> Result<(), Failure> {
+    let mut bytes = Vec::new();
+    match format {
+        Format::Text => text::render(report, Look { verbose: true, ..Look::default() }, &mut bytes)?,
+        Format::Json => json::render(report, &mut bytes)?,
+    }
+    // The report is the user's file, not the store's: it is written where the user is.
+    let host = Root::host();
+    let (path, _) = settings::resolve_output(&host, path)?;
+    write_file(&host, &path, &bytes)?;
+    Ok(())
+}
+
 /// Applies a plan, unless the user wants to see it only.
-fn carry_out(plan: &Plan, writing: &Writing) -> Outcome {
+fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
     if writing.check {
         return Ok(if plan.steps.is_empty() { Status::Done } else { Status::Differs });
     }
     if !writing.dry_run {
-        apply(plan)?;
+        apply(root, plan)?;
     }
     Ok(Status::Done)
 }
@@ -200,6 +284,26 @@ fn tell(report: &Report, output: &Output) -> Result<(), Failure> {
     }
     out.flush()?;
     Ok(())
+}
+
+fn explain(arguments: &Explain) -> Outcome {
+    let mut out = Vec::new();
+    match &arguments.id {
+        None => {
+            for rule in rules::RULES {
+                writeln!(out, "{:<22}{:<9}{}", rule.id, rule.severity.as_str(), rule.title)?;
+            }
+        }
+        Some(id) => {
+            let rule = rules::find(id).ok_or_else(|| {
+                let known = "castore explain lists all ids";
+                Failure::Usage(format!("no finding is called '{}'; {known}", visible(id)))
+            })?;
+            text::explain(rule, settings::width(), &mut out)?;
+        }
+    }
+    io::stdout().write_all(&out)?;
+    Ok(Status::Done)
 }
 
 fn completions(arguments: &Completions) -> Outcome {

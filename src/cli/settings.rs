@@ -1,22 +1,27 @@
 //! What was typed, and what the machine says, as values that the library takes.
 #![allow(clippy::disallowed_methods, reason = "this module reads the clock and the environment")]
 
-use std::fs;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::args::{Color, Compact, Output};
+use super::Failure;
+use super::args::{Audit, Color, Compact, Inside, Output};
 use crate::audit::OpensslDefaults;
 use crate::audit::finding::Severity;
+use crate::audit::ignore::Ignore;
 use crate::audit::rules;
 use crate::certificate::validity::parse_instant;
 use crate::error::{Error, Refusal, Result};
-use crate::openssl::locations::{CERT_DIR, CERT_FILE, OPENSSL_DIRS, REGENERATED};
-use crate::plan::policy::{Policy, PrunePolicy};
+use crate::escape::visible_path;
+use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS, REGENERATED};
+use crate::plan::policy::{Policy, PrunePolicy, UnmatchedRemoval};
 use crate::report::text::Look;
-use crate::store::read::Identity;
+use crate::store::read;
+use crate::store::root::Root;
+use rustix::fs::FileType;
 
 /// Which findings make `audit` end with status 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,13 +51,40 @@ pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
         _ => FailOn::Rules(
             text.split(',')
                 .map(|id| {
-                    rules::find(id.trim())
-                        .map(|rule| rule.id)
-                        .ok_or_else(|| format!("no severity and no rule is called '{id}'"))
+                    rules::find(id.trim()).map(|rule| rule.id).ok_or_else(|| {
+                        format!("no severity and no rule is called '{id}' (one severity, or a list of ids)")
+                    })
                 })
                 .collect::<std::result::Result<_, _>>()?,
         ),
     })
+}
+
+/// The lines of a list with their numbers, without comments and blank lines.
+fn text_lines(path: &Path) -> std::result::Result<Vec<(usize, String)>, Failure> {
+    let bytes = read::regular(&Root::host(), path)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", visible_path(path))))?;
+    let lines = text.lines().enumerate().map(|(index, line)| {
+        // A glob may hold a '#'; a comment stands behind a blank or at the start.
+        let line = line.split_once(" #").map_or(line, |(entry, _)| entry).trim();
+        (index + 1, line.to_owned())
+    });
+    Ok(lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect())
+}
+
+/// The entries of `--ignore` and of every `--ignore-file`.
+pub fn ignore(arguments: &Audit) -> std::result::Result<Vec<Ignore>, Failure> {
+    let mut entries = arguments.ignore.clone();
+    for path in &arguments.ignore_file {
+        for (number, line) in text_lines(path)? {
+            let entry = line
+                .parse()
+                .map_err(|error| Failure::Usage(format!("{}:{number}: {error}", visible_path(path))))?;
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
 }
 
 /// `--at`.
@@ -76,6 +108,23 @@ pub fn parse_duration(text: &str) -> std::result::Result<i64, String> {
     number.checked_mul(unit).filter(|seconds| *seconds >= 0).ok_or_else(|| "too long, or negative".to_owned())
 }
 
+/// `--max-size`: bytes, or with a unit of 1000 (kB, MB, GB) or 1024 (KiB, MiB, GiB).
+pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
+    const USAGE: &str = "a number of bytes, or with one of kB, MB, GB, KiB, MiB, GiB";
+    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(USAGE.to_owned()),
+    };
+    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(|| USAGE.to_owned())
+}
+
 /// Seconds since 1970, by the clock.
 pub fn now() -> i64 {
     match SystemTime::now().duration_since(UNIX_EPOCH) {
@@ -84,11 +133,14 @@ pub fn now() -> i64 {
     }
 }
 
-/// What OpenSSL's defaults lead to on this machine.
-pub fn openssl_defaults() -> Option<OpensslDefaults> {
-    let identity = |path: PathBuf| {
-        fs::metadata(path).ok().map(|metadata| Identity { device: metadata.dev(), inode: metadata.ino() })
-    };
+/// The root that was named, or the machine's.
+pub fn root(inside: &Inside) -> Result<Root> {
+    inside.root.as_deref().map_or_else(|| Ok(Root::host()), Root::inside)
+}
+
+/// What OpenSSL's defaults lead to inside a root.
+pub fn openssl_defaults(root: &Root) -> Option<OpensslDefaults> {
+    let identity = |path: PathBuf| root.look(&path).ok().map(|seen| seen.identity);
     OPENSSL_DIRS.iter().find_map(|directory| {
         let directory = Path::new(directory);
         let certificates = identity(directory.join(CERT_DIR))?;
@@ -96,26 +148,117 @@ pub fn openssl_defaults() -> Option<OpensslDefaults> {
     })
 }
 
+/// A path that is looked at although nobody named it, and why.
+pub struct Default {
+    /// The path, as seen from inside the root.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
+/// What OpenSSL would use: the environment's variables where they are set (on the machine itself), else OPENSSLDIR's
+/// file and directory, and the distribution's bundle.
+pub fn default_paths(root: &Root) -> Vec<Default> {
+    let mut out: Vec<Default> = Vec::new();
+    let mut add = |path: &Path, why: String| {
+        // A link is named by what it leads to: that is what people know.
+        let path = root.follow(path).unwrap_or_else(|_| path.to_owned());
+        if root.look(&path).is_ok() && !out.iter().any(|known| known.path == path) {
+            out.push(Default { path, why });
+        }
+    };
+    let variable = |name: &str| {
+        if root.is_host() { std::env::var_os(name).filter(|value| !value.is_empty()) } else { None }
+    };
+    let directory = OPENSSL_DIRS.iter().map(Path::new).find(|path| root.look(&path.join(CERT_DIR)).is_ok());
+    match variable("SSL_CERT_DIR") {
+        Some(list) => {
+            for path in std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()) {
+                add(&path, "SSL_CERT_DIR".to_owned());
+            }
+        }
+        None => {
+            if let Some(directory) = directory {
+                add(&directory.join(CERT_DIR), format!("{CERT_DIR} in OPENSSLDIR {}", directory.display()));
+            }
+        }
+    }
+    match variable("SSL_CERT_FILE") {
+        Some(path) => add(Path::new(&path), "SSL_CERT_FILE".to_owned()),
+        None => {
+            if let Some(directory) = directory {
+                add(&directory.join(CERT_FILE), format!("{CERT_FILE} in OPENSSLDIR {}", directory.display()));
+            }
+        }
+    }
+    for bundle in DISTRIBUTION_BUNDLES {
+        if root.look(Path::new(bundle)).is_ok() {
+            add(Path::new(bundle), "the distribution's bundle".to_owned());
+            break;
+        }
+    }
+    out
+}
+
+/// The paths of `audit`: those named, and those of `--files0-from`.
+pub fn paths(arguments: &Audit) -> std::result::Result<Vec<PathBuf>, Failure> {
+    let mut paths = arguments.paths.clone();
+    if let Some(list) = &arguments.files0_from {
+        let bytes = if list.as_os_str() == "-" {
+            read::standard_input()?
+        } else {
+            read::regular(&Root::host(), list)?
+        };
+        let names = bytes.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+        paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+        if paths.is_empty() {
+            return Err(Failure::Usage(format!("{} names no path", visible_path(list))));
+        }
+    }
+    Ok(paths)
+}
+
 /// How text is to look on standard output.
 pub fn look(output: &Output) -> Look {
-    let terminal = io::stdout().is_terminal();
     let color = match output.color {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never,
     };
-    let width = if terminal {
+    Look { width: width(), verbose: output.verbose, color }
+}
+
+/// How many columns standard output has; `None` for a file or pipe.
+pub fn width() -> Option<usize> {
+    if io::stdout().is_terminal() {
         Some(terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0)))
     } else {
         // Shells do not export COLUMNS: who sets it for a pipe means it.
         std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok())
-    };
-    Look { width, verbose: output.verbose, color }
+    }
 }
 
 /// `compact`'s policy.
-pub fn policy(arguments: &Compact) -> Policy {
-    Policy {
+///
+/// # Errors
+/// A removal list that cannot be read.
+pub fn policy(arguments: &Compact) -> std::result::Result<Policy, Failure> {
+    let mut remove = arguments.remove.clone();
+    for path in &arguments.remove_list {
+        for (number, line) in text_lines(path)? {
+            let entry = line
+                .parse()
+                .map_err(|error| Failure::Usage(format!("{}:{number}: {error}", visible_path(path))))?;
+            remove.push(entry);
+        }
+    }
+    let unmatched = if arguments.require_match { UnmatchedRemoval::Refuse } else { UnmatchedRemoval::Tell };
+    Ok(Policy {
+        unreachable: arguments.unreachable.into(),
+        comments: arguments.comments.into(),
+        output_links: arguments.output_links.into(),
+        remove,
+        unmatched,
         expired: arguments.expired.into(),
         malformed: arguments.malformed.into(),
         not_ca: arguments.not_ca.into(),
@@ -124,29 +267,31 @@ pub fn policy(arguments: &Compact) -> Policy {
         gain: arguments.gain.into(),
         prune: if arguments.prune { PrunePolicy::Prune } else { PrunePolicy::Keep },
         max_shrink: arguments.max_shrink,
-    }
+    })
 }
 
-/// Where a bundle is written: a link is followed, so that the file behind it changes and the link stays.
-pub fn resolve_output(path: &Path) -> Result<(PathBuf, bool)> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.file_type().is_symlink() => {
-            let real = fs::canonicalize(path).map_err(|error| Error::io("follow the link", path, error))?;
-            resolve_output(&real)
-        }
-        Ok(metadata) if metadata.is_file() => Ok((path.to_owned(), true)),
+/// Where a file is written: a link is followed, so that the file behind it changes and the link stays. The second value
+/// says whether a file is there.
+pub fn resolve_output(root: &Root, path: &Path) -> Result<(PathBuf, bool)> {
+    let real = root.follow(path).map_err(|error| Error::io("follow the link", path, error))?;
+    match root.look_at_link(&real) {
+        Ok(seen) if seen.kind == FileType::RegularFile => Ok((real, true)),
         Ok(_) => Err(Error::io("write", path, io::Error::other("it is no regular file"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), false)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && real == path => Ok((real, false)),
+        // Whoever made a link to nothing meant a file to be there: castore does not guess which.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::io("follow the link", path, error))
+        }
         Err(error) => Err(Error::io("look at", path, error)),
     }
 }
 
 /// Whether a directory is there.
-pub fn is_directory(path: &Path) -> Result<bool> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Ok(true),
+pub fn is_directory(root: &Root, path: &Path) -> Result<bool> {
+    match root.look(path) {
+        Ok(seen) if seen.kind == FileType::Directory => Ok(true),
         Ok(_) => Err(Error::NotADirectory { path: path.to_owned() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match root.look_at_link(path) {
             Ok(_) => Err(Error::io("follow the link", path, error)),
             Err(_) => Ok(false),
         },
@@ -155,8 +300,8 @@ pub fn is_directory(path: &Path) -> Result<bool> {
 }
 
 /// The tool of the distribution that writes this path anew, if it is such a path.
-pub fn regenerated_by(path: &Path) -> Option<&'static str> {
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+pub fn regenerated_by(root: &Root, path: &Path) -> Option<&'static str> {
+    let real = root.follow(path).unwrap_or_else(|_| path.to_owned());
     REGENERATED.iter().find(|(known, _)| Path::new(known) == real).map(|(_, tool)| *tool)
 }
 
@@ -172,6 +317,7 @@ pub fn hint(error: &Error) -> Option<&'static str> {
         Refusal::Shrinks { .. } => "nothing was written; look at the inputs, or raise --max-shrink",
         Refusal::Empty { .. } => "nothing was written; a bundle without a certificate breaks every client",
         Refusal::Unreadable { .. } => "nothing was written; run as a user who may read all inputs",
+        Refusal::Unmatched { .. } => "nothing was written; look at the list, or leave out --require-match",
         Refusal::InTheWay { .. } => "nothing was written; move it out of the directory, and run again",
     })
 }
@@ -186,6 +332,16 @@ mod tests {
         assert_eq!(parse_duration("2w"), Ok(1_209_600));
         for bad in ["", "d", "30", "30y", "-1d", "99999999999999999d", "3 d"] {
             assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("1MiB"), Ok(1_048_576));
+        assert_eq!(parse_size("500kB"), Ok(500_000));
+        assert_eq!(parse_size("4096"), Ok(4096));
+        for bad in ["", "MiB", "1mib", "-1", "99999999999999999999"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
         }
     }
 

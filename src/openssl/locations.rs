@@ -28,6 +28,16 @@ pub const CERT_FILE: &str = "cert.pem";
 /// `X509_CERT_DIR` inside OPENSSLDIR.
 pub const CERT_DIR: &str = "certs";
 
+/// The bundles of the distributions, in the order in which Go's crypto/x509 looks for them (root_linux.go).
+pub const DISTRIBUTION_BUNDLES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/tls/cacert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
 /// Bundles that some tool of the distribution writes anew: what another program writes there lasts until its next run.
 pub const REGENERATED: &[(&str, &str)] = &[
     ("/etc/ssl/certs/ca-certificates.crt", "update-ca-certificates"),

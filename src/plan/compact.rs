@@ -5,9 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use super::links::{self, Current, Stale, Wanted};
+use super::links::{self, Current, Stale, Wanted, Wish};
 use super::policy::{
-    ExpiredPolicy, GainPolicy, MalformedPolicy, NotCaPolicy, Order, Policy, PrunePolicy, TrustPolicy,
+    CommentPolicy, ExpiredPolicy, GainPolicy, MalformedPolicy, NotCaPolicy, Order, OutputLinks, Policy,
+    PrunePolicy, Removal, TrustPolicy, UnmatchedRemoval, UnreachablePolicy,
 };
 use super::{Action, Plan, Step, rehash};
 use crate::audit::Context;
@@ -17,17 +18,16 @@ use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::ValidityState;
 use crate::certificate::{CertificateDer, fields::Fields};
 use crate::error::Refusal;
-use crate::escape::visible_path;
+use crate::escape::{visible, visible_path};
 use crate::openssl::hash_link::LinkKind;
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
 use crate::pem::scan::DefectKind;
 use crate::store::content::{Encoding, OtherBlock, OtherKind};
-use crate::store::discover::Trouble;
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
-use crate::wording::{block_defects, block_place, called, defect};
+use crate::wording::{block_defects, block_place, called, defect, refused};
 
 /// Where the result goes, and what is there already.
 #[derive(Debug, Default)]
@@ -63,6 +63,8 @@ struct Selected {
     der: CertificateDer<'static>,
     /// Written as a TRUSTED block with these attributes.
     trust: Option<TrustAttributes>,
+    /// The comment lines before the block it was taken from.
+    comment: Option<String>,
     /// Whether it goes into a bundle: a leaf that stands in a CApath alone does not.
     bundle: bool,
 }
@@ -77,39 +79,24 @@ pub fn compact(
     policy: &Policy,
     outputs: &Outputs<'_>,
 ) -> Result<Plan, Refusal> {
-    let unreadable: Vec<String> = unreadable(store).map(|(_, text)| text).collect();
+    let unreadable: Vec<String> = rehash::unreadable(store).map(|(_, text)| text).collect();
     if !unreadable.is_empty() {
         return Err(Refusal::Unreadable { places: unreadable });
     }
     let mut plan = Plan::default();
-    let mut selected = Selection::new(store, context, policy).run(&mut plan)?;
+    // What policy drops is named; what no look-up finds is not.
+    let (mut selected, named) = Selection::new(store, context, policy).run(&mut plan)?;
     sort(&mut selected, policy.order);
     plan.certificates = selected.iter().map(|selected| selected.fingerprint).collect::<BTreeSet<_>>().len();
-    // Everything that policy names as going.
-    let named: HashSet<Fingerprint> = plan
-        .changes
-        .iter()
-        .filter(|change| change.action == Action::Drop)
-        .filter_map(|change| change.certificate)
-        .collect();
+    refuse_collision(outputs)?;
     // The directory first: what it gains is found before the bundle changes.
     if let Some(capath) = &outputs.capath {
-        capath_steps(capath, &selected, policy, &mut plan)?;
+        capath_steps(capath, &selected, policy, &named, bundle_name(outputs), &mut plan)?;
     }
     if let Some(bundle) = &outputs.bundle {
         bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
     }
     Ok(plan)
-}
-
-/// Members and inputs that could not be read, with their source. Keys are not trust, and often unreadable on purpose.
-pub(super) fn unreadable(store: &Store) -> impl Iterator<Item = (SourceId, String)> {
-    store.odd_entries().iter().filter_map(|entry| match &entry.trouble {
-        Trouble::Unreadable(reason) if entry.path.extension() != Some(OsStr::new("key")) => {
-            Some((entry.source, format!("{}: {reason}", visible_path(&entry.path))))
-        }
-        _ => None,
-    })
 }
 
 /// Goes through the inputs in order, once.
@@ -128,6 +115,7 @@ struct Selection<'a> {
     /// Whether some reader opens the file at hand.
     opened: bool,
     dropped: BTreeSet<CertificateId>,
+    matched: HashSet<Removal>,
     malformed: Vec<String>,
     trusted: Vec<String>,
     out: Vec<Selected>,
@@ -162,27 +150,61 @@ impl<'a> Selection<'a> {
             missed: BTreeMap::new(),
             opened: true,
             dropped: BTreeSet::new(),
+            matched: HashSet::new(),
             malformed: Vec::new(),
             trusted: Vec::new(),
             out: Vec::new(),
         }
     }
 
-    fn run(mut self, plan: &mut Plan) -> Result<Vec<Selected>, Refusal> {
-        for (id, source) in self.store.source_ids().filter(|(_, source)| source.named) {
+    fn run(mut self, plan: &mut Plan) -> Result<(Vec<Selected>, HashSet<Fingerprint>), Refusal> {
+        for (id, source) in
+            self.store.source_ids().filter(|(_, source)| source.named || source.inside.is_none())
+        {
             match source.kind {
                 SourceKind::CaPath | SourceKind::Directory => self.directory(id, plan),
                 _ => self.store.files_of(id).for_each(|(file, _)| self.file(file, None, true, plan)),
             }
         }
         self.list_missed(plan);
+        self.unmatched(plan)?;
         if !self.malformed.is_empty() {
             return Err(Refusal::Malformed { places: self.malformed });
         }
         if !self.trusted.is_empty() {
             return Err(Refusal::Trusted { places: self.trusted });
         }
-        Ok(self.out)
+        let named = self.dropped.iter().map(|&id| self.store.certificate(id).fingerprint).collect();
+        Ok((self.out, named))
+    }
+
+    /// The removal that names a certificate.
+    fn removal(&self, certificate: &Certificate) -> Option<Removal> {
+        self.policy.remove.iter().copied().find(|removal| match removal {
+            Removal::Certificate(fingerprint) => *fingerprint == certificate.fingerprint,
+            Removal::Key(digest) => *digest == certificate.spki,
+        })
+    }
+
+    /// Removals that met no certificate: a slip of the pen, or done already.
+    fn unmatched(&self, plan: &mut Plan) -> Result<(), Refusal> {
+        // A certificate may be named twice, by its fingerprint and by its key.
+        let met = |removal: &Removal| {
+            self.matched.contains(removal)
+                || self.store.certificates().iter().any(|certificate| match removal {
+                    Removal::Certificate(fingerprint) => *fingerprint == certificate.fingerprint,
+                    Removal::Key(digest) => *digest == certificate.spki,
+                })
+        };
+        let entries: Vec<String> =
+            self.policy.remove.iter().filter(|removal| !met(removal)).map(Removal::to_string).collect();
+        if self.policy.unmatched == UnmatchedRemoval::Refuse && !entries.is_empty() {
+            return Err(Refusal::Unmatched { entries });
+        }
+        plan.notes.extend(
+            entries.into_iter().map(|entry| format!("no input holds {entry}, which was to be removed")),
+        );
+        Ok(())
     }
 
     /// What no look-up finds is not trusted now; it is listed unless another input gives it.
@@ -215,6 +237,9 @@ impl<'a> Selection<'a> {
             .map(|(file, _)| file)
             .collect();
         members.sort_by(|&a, &b| store.file(a).path().cmp(store.file(b).path()));
+        if hashed {
+            in_link_order(store, directory, &mut members);
+        }
         let linked: HashSet<FileId> =
             store.links_of(directory).filter_map(|link| link.leads_to.as_ref().ok().copied()).collect();
         for file in members {
@@ -261,7 +286,25 @@ impl<'a> Selection<'a> {
         if self.rejected.contains(&occurrence.certificate) {
             return drop(self, plan, "trust attributes reject it for TLS servers".into());
         }
-        if looked_up.is_some_and(|directory| !store.is_reachable(directory, occurrence.certificate)) {
+        if let Some(why) = certificate.refused {
+            // One such certificate makes OpenSSL refuse a whole CAfile.
+            let why = format!("OpenSSL refuses it: {}", refused(why));
+            match self.policy.malformed {
+                MalformedPolicy::Drop => return drop(self, plan, why),
+                _ => {
+                    let name = called(certificate);
+                    self.malformed.push(format!("{}:{}: {name}: {why}", visible_path(path), occurrence.line));
+                    return;
+                }
+            }
+        }
+        if let Some(removal) = self.removal(certificate) {
+            self.matched.insert(removal);
+            return drop(self, plan, format!("removed as {removal}"));
+        }
+        let unreachable =
+            looked_up.is_some_and(|directory| !store.is_reachable(directory, occurrence.certificate));
+        if unreachable && self.policy.unreachable == UnreachablePolicy::List {
             self.missed.entry(occurrence.certificate).or_insert(id);
             return;
         }
@@ -297,7 +340,7 @@ impl<'a> Selection<'a> {
             return;
         }
         let trust = occurrence.trust.clone().filter(|_| self.policy.trust == TrustPolicy::Keep);
-        let into_bundle = bundle || looked_up.is_none() || certificate.ca != Some(false);
+        let into_bundle = bundle || certificate.ca != Some(false);
         if let Some(&place) = self.done.get(&(occurrence.certificate, trust.clone())) {
             self.out[place].bundle |= into_bundle;
             return;
@@ -321,6 +364,10 @@ impl<'a> Selection<'a> {
                 format!("{}: {reason}", called(certificate)),
             );
         }
+        if unreachable {
+            let reason = format!("{}: no look-up by hash finds it in the input", called(certificate));
+            plan.change(Action::Gain, path, Some(certificate.fingerprint), reason);
+        }
         if !into_bundle {
             let reason = format!(
                 "{}: may not issue certificates; it goes into the directory, not into the bundle",
@@ -333,6 +380,7 @@ impl<'a> Selection<'a> {
             fingerprint: certificate.fingerprint,
             der: certificate.der.clone(),
             trust,
+            comment: occurrence.comment.clone(),
             bundle: into_bundle,
         });
     }
@@ -412,10 +460,13 @@ impl<'a> Selection<'a> {
         }
         let certificate = Certificate::new(der.clone(), fingerprint);
         let expired = certificate.validity.at(self.context.now) == ValidityState::Expired;
-        let unwanted = expired && self.policy.expired == ExpiredPolicy::Drop
+        let superseded = self.policy.expired == ExpiredPolicy::Superseded
+            && self.valid.contains(&(certificate.spki, certificate.subject_hash));
+        let unwanted = self.removal(&certificate).is_some()
+            || expired && (self.policy.expired == ExpiredPolicy::Drop || superseded)
             || self.policy.not_ca == NotCaPolicy::Drop && certificate.ca == Some(false);
         if unwanted {
-            let reason = format!("{}: repaired, and expired or no CA", called(&certificate));
+            let reason = format!("{}: repaired, and removed, expired or no CA", called(&certificate));
             plan.change(Action::Drop, path, Some(fingerprint), reason);
             return;
         }
@@ -425,8 +476,33 @@ impl<'a> Selection<'a> {
             fingerprint,
             der: der.clone(),
             trust: None,
+            comment: None,
             bundle: bundle || certificate.ca != Some(false),
         });
+    }
+}
+
+/// Puts files of one hash into the order of their links: OpenSSL takes the first that it finds. All others stay.
+fn in_link_order(store: &Store, directory: SourceId, members: &mut [FileId]) {
+    let mut first_link: HashMap<FileId, (u32, u32)> = HashMap::new();
+    for link in store.links_of(directory).filter(|link| link.states.contains(&LinkState::Ok)) {
+        let (Ok(file), name) = (&link.leads_to, link.hash_link()) else { continue };
+        if name.kind == LinkKind::Certificate {
+            first_link.entry(*file).or_insert((name.hash, name.number));
+        }
+    }
+    let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, file) in members.iter().enumerate() {
+        if let Some(&(hash, _)) = first_link.get(file) {
+            places.entry(hash).or_default().push(place);
+        }
+    }
+    for places in places.into_values().filter(|places| places.len() > 1) {
+        let mut files: Vec<FileId> = places.iter().map(|&place| members[place]).collect();
+        files.sort_by_key(|file| first_link.get(file).map(|&(_, number)| number));
+        for (place, file) in places.into_iter().zip(files) {
+            members[place] = file;
+        }
     }
 }
 
@@ -435,6 +511,7 @@ fn repaired(occurrence: &Occurrence) -> Option<String> {
     let mut reasons = Vec::new();
     match occurrence.encoding {
         Encoding::Der | Encoding::DerInPem => reasons.push("DER, written as PEM".to_owned()),
+        Encoding::Pkcs7 => reasons.push("PKCS#7, written as PEM".to_owned()),
         Encoding::Pem(Label::X509Certificate) => reasons.push("label X509 CERTIFICATE".to_owned()),
         Encoding::Pem(_) => {}
     }
@@ -481,6 +558,48 @@ fn block_of(selected: &Selected) -> String {
     }
 }
 
+/// Lines before a block. Nothing in them can be taken for a boundary, a header or a control character.
+fn comment_of(selected: &Selected, policy: CommentPolicy) -> String {
+    match policy {
+        CommentPolicy::None => String::new(),
+        CommentPolicy::Label => {
+            let name = called(&Certificate::new(selected.der.clone(), selected.fingerprint));
+            format!("# {}\n", harmless(&name))
+        }
+        CommentPolicy::Keep => {
+            let lines = selected.comment.as_deref().unwrap_or_default().lines();
+            lines.map(|line| format!("# {}\n", harmless(line.trim_start_matches('#').trim()))).collect()
+        }
+    }
+}
+
+/// A comment's text without what a reader could take for a boundary: GnuTLS refuses a file for a quoted one.
+fn harmless(text: &str) -> String {
+    visible(text).replace("-----", "- - -")
+}
+
+/// The bundle's name where it goes into the directory that is written as well.
+fn bundle_name<'a>(outputs: &'a Outputs<'_>) -> Option<&'a OsStr> {
+    let (bundle, capath) = (outputs.bundle.as_ref()?, outputs.capath.as_ref()?);
+    if bundle.path.parent() == Some(capath.path.as_path()) { bundle.path.file_name() } else { None }
+}
+
+/// A bundle must not take the place of the directory, or of a member that a link leads to.
+fn refuse_collision(outputs: &Outputs<'_>) -> Result<(), Refusal> {
+    let (Some(bundle), Some(capath)) = (&outputs.bundle, &outputs.capath) else { return Ok(()) };
+    let in_the_way = |what| Refusal::InTheWay { path: visible_path(&bundle.path), what };
+    if bundle.path == capath.path {
+        return Err(in_the_way("bundle and directory have one name"));
+    }
+    let (Some(name), Some(existing)) = (bundle_name(outputs), capath.existing) else { return Ok(()) };
+    let path = capath.path.join(name);
+    let linked = existing.links_of(SourceId(0)).any(|link| {
+        link.name == name
+            || link.leads_to.as_ref().is_ok_and(|&file| existing.file(file).names.contains(&path))
+    });
+    if linked { Err(in_the_way("a member that a hash link leads to")) } else { Ok(()) }
+}
+
 fn bundle_steps(
     output: &BundleOutput,
     selected: &[Selected],
@@ -493,14 +612,17 @@ fn bundle_steps(
     if chosen.is_empty() {
         return Err(Refusal::Empty { output: visible_path(&output.path) });
     }
-    let bytes: Vec<u8> = chosen.iter().flat_map(|selected| block_of(selected).into_bytes()).collect();
+    let bytes: Vec<u8> = chosen
+        .iter()
+        .flat_map(|selected| [comment_of(selected, policy.comments), block_of(selected)])
+        .flat_map(String::into_bytes)
+        .collect();
     if let Some(existing) = &output.existing {
         if *existing == bytes {
             return Ok(());
         }
         let before = crate::store::load::load_bytes("existing", existing);
-        let had: HashSet<Fingerprint> =
-            before.certificates().iter().map(|certificate| certificate.fingerprint).collect();
+        let had = trusted(&before);
         gains(&output.path, &had, &chosen, policy, plan)?;
         shrinks(&output.path, &before, &chosen, context, policy, named, plan)?;
     }
@@ -508,6 +630,19 @@ fn bundle_steps(
     plan.change(Action::Write, &output.path, None, format!("{} certificates", chosen.len()));
     plan.steps.push(Step::WriteFile { path: output.path.clone(), bytes, holds });
     Ok(())
+}
+
+/// The certificates of a store that none of their copies rejects.
+fn trusted(store: &Store) -> HashSet<Fingerprint> {
+    let rejects = |&id: &OccurrenceId| {
+        store.occurrence(id).trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth)
+    };
+    store
+        .certificates()
+        .iter()
+        .filter(|certificate| !certificate.occurrences.iter().any(rejects))
+        .map(|certificate| certificate.fingerprint)
+        .collect()
 }
 
 fn gains(
@@ -577,6 +712,8 @@ fn capath_steps(
     output: &CapathOutput<'_>,
     selected: &[Selected],
     policy: &Policy,
+    named: &HashSet<Fingerprint>,
+    bundle_name: Option<&OsStr>,
     plan: &mut Plan,
 ) -> Result<(), Refusal> {
     if selected.is_empty() {
@@ -588,6 +725,7 @@ fn capath_steps(
         selected.iter().filter(|selected| seen.insert(selected.fingerprint)).collect();
     let mut removed = HashSet::new();
     let mut taken = BTreeSet::new();
+    let lower = |name: &OsStr| OsString::from_vec(name.as_bytes().to_ascii_lowercase());
     let mut wanted = Vec::new();
     let mut has_file: HashSet<Fingerprint> = HashSet::new();
     let mut removals = Vec::new();
@@ -596,14 +734,22 @@ fn capath_steps(
         Some(existing) => {
             let directory = SourceId(0);
             rehash::refuse_unreadable(existing, directory)?;
+            let trusted = trusted(existing);
             let had: HashSet<Fingerprint> = existing
                 .certificate_ids()
+                .filter(|(_, certificate)| trusted.contains(&certificate.fingerprint))
                 .filter(|(id, _)| existing.is_reachable(directory, *id))
                 .map(|(_, certificate)| certificate.fingerprint)
                 .collect();
             gains(&output.path, &had, &selected, policy, plan)?;
             taken = names_taken(existing, &output.path);
             let chosen: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
+            if policy.prune == PrunePolicy::Prune {
+                let gone = had.iter().filter(|one| !chosen.contains(one) && !named.contains(one)).count();
+                if gone * 100 > had.len() * usize::from(policy.max_shrink) {
+                    return Err(Refusal::Shrinks { gone, of: had.len(), limit: policy.max_shrink });
+                }
+            }
             for (file, name) in unwanted_members(existing, directory, &output.path, &chosen) {
                 let path = output.path.join(&name);
                 let certificate = existing.occurrences_of_file(file).next();
@@ -626,6 +772,12 @@ fn capath_steps(
             }
             let mut scratch = Plan::default();
             wanted = rehash::wanted(existing, directory, &removed, &mut scratch);
+            // What the plan leaves out gets no link that it does not have: that would be a gain.
+            wanted.retain(|file| {
+                file.kind == LinkKind::Crl
+                    || chosen.contains(&file.fingerprint)
+                    || had.contains(&file.fingerprint)
+            });
             has_file = wanted
                 .iter()
                 .filter(|file| file.kind == LinkKind::Certificate)
@@ -634,32 +786,52 @@ fn capath_steps(
             has_file.extend(found_otherwise(existing, directory));
         }
     }
+    taken.extend(bundle_name.map(lower));
     let new: Vec<&Selected> =
         selected.iter().copied().filter(|selected| !has_file.contains(&selected.fingerprint)).collect();
-    let names = file_names(&new, &taken);
-    for (selected, name) in new.iter().zip(names) {
-        let path = output.path.join(&name);
-        plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
-        plan.steps.push(Step::WriteFile {
-            path,
-            bytes: block_of(selected).into_bytes(),
-            holds: vec![selected.fingerprint],
-        });
-        if let Some(hash) = name_hash::subject_hash(selected.der.fields().subject) {
-            wanted.push(Wanted {
-                name,
-                kind: LinkKind::Certificate,
-                hash,
-                fingerprint: selected.fingerprint,
-            });
-        }
-    }
     let current = output.existing.map(|store| Current { store, directory: SourceId(0) });
     let stale = match policy.prune {
         PrunePolicy::Prune => Stale::Remove,
         PrunePolicy::Keep => Stale::Keep,
     };
-    links::plan(&output.path, current, &wanted, HashStyle::Canonical, stale, &removed, plan)?;
+    let allowed: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
+    let wish = |wanted| Wish {
+        wanted,
+        style: HashStyle::Canonical,
+        stale,
+        removed: &removed,
+        allowed: Some(&allowed),
+    };
+    let hash = |selected: &Selected| name_hash::subject_hash(selected.der.fields().subject);
+    let write = |plan: &mut Plan, selected: &Selected, name: &OsStr| {
+        let path = output.path.join(name);
+        plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
+        let bytes = block_of(selected).into_bytes();
+        plan.steps.push(Step::WriteFile { path, bytes, holds: vec![selected.fingerprint] });
+    };
+    match policy.output_links {
+        OutputLinks::Symbolic => {
+            for (selected, name) in new.iter().zip(file_names(&new, &taken)) {
+                write(plan, selected, &name);
+                if let Some(hash) = hash(selected) {
+                    let fingerprint = selected.fingerprint;
+                    wanted.push(Wanted { name, kind: LinkKind::Certificate, hash, fingerprint });
+                }
+            }
+            links::plan(&output.path, current, &wish(&wanted), plan)?;
+        }
+        OutputLinks::Copy => {
+            let mut free = links::plan(&output.path, current, &wish(&wanted), plan)?;
+            for selected in new {
+                // A name that OpenSSL refuses has no hash, and OpenSSL refuses the certificate: nothing to look up.
+                let name = match hash(selected) {
+                    Some(hash) => free.take(&output.path, hash, LinkKind::Certificate)?,
+                    None => OsString::from(format!("{}.pem", selected.fingerprint)),
+                };
+                write(plan, selected, &name);
+            }
+        }
+    }
     plan.steps.extend(removals);
     Ok(())
 }
@@ -734,10 +906,12 @@ fn file_names(selected: &[&Selected], taken: &BTreeSet<OsString>) -> Vec<OsStrin
     let group_of: HashMap<usize, Vec<usize>> =
         by_subject.into_values().map(|group| (group[0], group)).collect();
     let mut names = vec![OsString::new(); selected.len()];
+    let mut attempts: HashMap<(String, bool), usize> = HashMap::new();
     for (first, selected) in selected.iter().enumerate() {
         let Some(group) = group_of.get(&first) else { continue };
         let base = base_name(&selected.der.fields(), selected.fingerprint);
-        let mut attempt = 0;
+        let attempts = attempts.entry((base.to_ascii_lowercase(), group.len() > 1)).or_insert(0);
+        let mut attempt = *attempts;
         loop {
             let candidates: Vec<String> =
                 (0..group.len()).map(|number| numbered(&base, attempt, number, group.len())).collect();
@@ -747,6 +921,7 @@ fn file_names(selected: &[&Selected], taken: &BTreeSet<OsString>) -> Vec<OsStrin
                     taken.insert(OsString::from(name.to_ascii_lowercase()));
                     names[index] = OsString::from(name);
                 }
+                *attempts = attempt + 1;
                 break;
             }
             attempt += 1;
@@ -780,6 +955,14 @@ fn base_name(fields: &Fields<'_>, fingerprint: Fingerprint) -> String {
         }
     }
     let out = out.trim_start_matches(['.', '-']).trim_end_matches('_');
+    let file = format!("{out}.pem");
+    if out.is_empty() || crate::store::source::is_leftover(file.as_bytes()) {
+        return fingerprint.to_string();
+    }
+    // The name of a bundle would make it one.
+    if crate::openssl::locations::is_bundle_name(file.to_ascii_lowercase().as_bytes()) {
+        return format!("{out}_CA");
+    }
     out.to_owned()
 }
 

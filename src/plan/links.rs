@@ -12,7 +12,7 @@ use crate::escape::visible_path;
 use crate::openssl::hash_link::{HashLink, LinkKind, LinkName, LinkSet};
 use crate::openssl::name_hash::HashStyle;
 use crate::store::content::OtherKind;
-use crate::store::model::{FileId, Link, Store};
+use crate::store::model::{FileId, Link, LinkState, Store};
 use crate::store::source::SourceId;
 
 /// A file that wants a link: its name in the directory, and what a look-up would ask for.
@@ -37,6 +37,21 @@ pub struct Current<'a> {
     pub directory: SourceId,
 }
 
+/// Which links there should be.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// Files that want a link, in the order in which numbers are given.
+    pub wanted: &'a [Wanted],
+    /// Which of OpenSSL's hashes.
+    pub style: HashStyle,
+    /// What becomes of links that nobody wants.
+    pub stale: Stale,
+    /// Names in the directory that go.
+    pub removed: &'a HashSet<OsString>,
+    /// What may become reachable that is not now; `None`: anything in the directory.
+    pub allowed: Option<&'a HashSet<Fingerprint>>,
+}
+
 /// Which links stay that nobody wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
@@ -55,31 +70,33 @@ enum Target {
     Itself(OsString),
 }
 
-/// Plans the links of a directory. `wanted` is in the order in which numbers are given.
+/// Plans the links of a directory.
 ///
 /// A working link keeps its number where that lies below the count, so that nothing that is found now is lost at any
 /// moment. A link whose target nobody wants stays as long as what it leads to is not found otherwise.
+///
+/// Gives back the numbers that come next.
 ///
 /// # Errors
 /// [`Refusal::InTheWay`] where a name is taken by something that is no link.
 pub fn plan(
     directory: &Path,
     current: Option<Current<'_>>,
-    wanted: &[Wanted],
-    style: HashStyle,
-    stale: Stale,
-    removed: &HashSet<OsString>,
+    wish: &Wish<'_>,
     plan: &mut Plan,
-) -> Result<(), Refusal> {
+) -> Result<Free, Refusal> {
+    let Wish { stale, removed, .. } = *wish;
     let links: Vec<&Link> =
         current.map(|current| current.store.links_of(current.directory).collect()).unwrap_or_default();
-    let desired = desired(current, &links, wanted, style, removed);
+    let desired = desired(current, &links, wish);
 
     let standing: HashMap<&OsStr, &Link> = links.iter().map(|link| (link.name.as_os_str(), *link)).collect();
     let others = current.map(|current| other_names(current, directory)).unwrap_or_default();
     let mut names = BTreeSet::new();
+    let mut free = Free { next: BTreeMap::new(), taken: HashSet::new() };
     for (link, target) in &desired {
         let name = OsString::from(link.to_string());
+        *free.next.entry((link.hash, link.kind)).or_default() += 1;
         match target {
             Target::Itself(own) if *own == name => {}
             Target::Itself(text) | Target::Text(text) => {
@@ -107,7 +124,11 @@ pub fn plan(
     let mut unwanted: Vec<&&Link> = links
         .iter()
         .filter(|link| link.target.is_some() && !names.contains(&link.name))
-        .filter(|link| stale == Stale::Remove || leads_to_removed(link, current, directory, removed))
+        .filter(|link| {
+            stale == Stale::Remove
+                || would_come_alive(link, &free)
+                || leads_to_removed(link, current, directory, removed)
+        })
         .collect();
     unwanted.sort_by_key(|link| {
         let name = link.hash_link();
@@ -118,11 +139,48 @@ pub fn plan(
         plan.change(Action::Unlink, &path, None, "nothing is found through it that is not found otherwise");
         plan.steps.push(Step::Unlink { path });
     }
-    Ok(())
+    // A file that is named like a link, and is none of this hash, keeps its name.
+    free.taken = links
+        .iter()
+        .filter(|link| link.target.is_none() && !names.contains(&link.name) && !removed.contains(&link.name))
+        .map(|link| link.name.clone())
+        .collect();
+    Ok(free)
+}
+
+/// The numbers that come next for each hash.
+#[derive(Debug)]
+pub struct Free {
+    next: BTreeMap<(u32, LinkKind), u32>,
+    taken: HashSet<OsString>,
+}
+
+impl Free {
+    /// Takes the next name for a hash.
+    ///
+    /// # Errors
+    /// [`Refusal::InTheWay`] where a file of another hash has it.
+    pub fn take(&mut self, directory: &Path, hash: u32, kind: LinkKind) -> Result<OsString, Refusal> {
+        let number = self.next.entry((hash, kind)).or_default();
+        let name = OsString::from(HashLink { hash, kind, number: *number }.to_string());
+        *number += 1;
+        if self.taken.contains(&name) {
+            return Err(in_the_way(directory, &name, "a file with another hash"));
+        }
+        Ok(name)
+    }
 }
 
 fn in_the_way(directory: &Path, name: &OsStr, what: &'static str) -> Refusal {
     Refusal::InTheWay { path: visible_path(directory.join(name)), what }
+}
+
+/// Whether a link that no look-up follows now would be followed once the numbers below it are filled.
+fn would_come_alive(link: &Link, free: &Free) -> bool {
+    let name = link.hash_link();
+    matches!(link.link, LinkName::Proper(_))
+        && !link.states.contains(&LinkState::Ok)
+        && free.next.get(&(name.hash, name.kind)).is_some_and(|&next| name.number >= next)
 }
 
 /// Whether a link's target is one of the files that go.
@@ -132,6 +190,9 @@ fn leads_to_removed(
     directory: &Path,
     removed: &HashSet<OsString>,
 ) -> bool {
+    if removed.is_empty() {
+        return false;
+    }
     let (Some(current), Ok(file)) = (current, &link.leads_to) else { return false };
     let file = current.store.file(*file);
     let mut own =
@@ -157,13 +218,8 @@ fn other_names(current: Current<'_>, directory: &Path) -> HashSet<OsString> {
         .collect()
 }
 
-fn desired(
-    current: Option<Current<'_>>,
-    links: &[&Link],
-    wanted: &[Wanted],
-    style: HashStyle,
-    removed: &HashSet<OsString>,
-) -> Vec<(HashLink, Target)> {
+fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Vec<(HashLink, Target)> {
+    let Wish { wanted, style, removed, allowed, .. } = *wish;
     let mut set = LinkSet::new();
     let mut found: HashSet<(u32, LinkKind, Fingerprint)> = HashSet::new();
     // Files that are named like a link hold their numbers: they are content, and never overwritten.
@@ -187,9 +243,22 @@ fn desired(
                 .or_insert(name.number);
         }
     }
+    let mut found_by: HashMap<(u32, LinkKind, Fingerprint), u32> = HashMap::new();
+    for link in links.iter().filter(|link| link.target.is_some()) {
+        if let (LinkName::Proper(name), Ok(file), Some(current)) = (link.link, &link.leads_to, current) {
+            for fingerprint in holds(current, *file, name, style) {
+                let number = found_by.entry((name.hash, name.kind, fingerprint)).or_insert(name.number);
+                *number = name.number.min(*number);
+            }
+        }
+    }
     for file in wanted {
         if found.insert((file.hash, file.kind, file.fingerprint)) {
-            let standing = numbers.get(&(file.hash, file.kind, file.name.as_os_str())).copied();
+            // Else the number by which the same is found now: its link is moved over, never lost in between.
+            let standing = numbers
+                .get(&(file.hash, file.kind, file.name.as_os_str()))
+                .or_else(|| found_by.get(&(file.hash, file.kind, file.fingerprint)))
+                .copied();
             set.want(file.hash, file.kind, standing, Target::Text(file.name.clone()));
         }
     }
@@ -202,9 +271,15 @@ fn desired(
             continue;
         }
         let name = link.hash_link();
-        let new: Vec<_> = holds(current, *file, name, style)
+        // A link that no look-up follows now must not become one that finds what the plan leaves out.
+        let permitted = |fingerprint: &Fingerprint| {
+            link.states.contains(&LinkState::Ok)
+                || allowed.is_none_or(|allowed| allowed.contains(fingerprint))
+        };
+        let new: Vec<_> = may_hold(current, *file, name, style)
             .into_iter()
             .map(|fingerprint| (name.hash, name.kind, fingerprint))
+            .filter(|(_, _, fingerprint)| permitted(fingerprint))
             .filter(|key| !found.contains(key))
             .collect();
         if !new.is_empty() {
@@ -214,6 +289,28 @@ fn desired(
         }
     }
     set.into_links()
+}
+
+/// What a look-up for a name's hash finds in a file, or may find: where it is doubtful how far OpenSSL gets in a file,
+/// its link is not taken away.
+fn may_hold(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -> Vec<Fingerprint> {
+    if name.kind == LinkKind::Crl || style == HashStyle::Old {
+        return holds(current, file, name, style);
+    }
+    let store = current.store;
+    let whole = store
+        .occurrences_of_file(file)
+        .map(|(_, occurrence)| store.certificate(occurrence.certificate))
+        .filter(|certificate| certificate.subject_hash == Some(name.hash))
+        .map(|certificate| certificate.fingerprint);
+    let damaged = store.file(file).others.iter().filter_map(|block| match &block.kind {
+        OtherKind::Malformed { guess: Some(der), .. } => {
+            let hash = crate::openssl::name_hash::subject_hash(der.fields().subject);
+            (hash == Some(name.hash)).then(|| der.fingerprint())
+        }
+        _ => None,
+    });
+    whole.chain(damaged).collect()
 }
 
 /// What a look-up for a name's hash finds in a file.

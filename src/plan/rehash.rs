@@ -4,16 +4,17 @@
 //! faults: see [`links`].
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
-use super::links::{self, Current, Stale, Wanted};
+use super::links::{self, Current, Stale, Wanted, Wish};
 use super::{Action, Plan};
 use crate::error::Refusal;
+use crate::escape::visible_path;
 use crate::openssl::hash_link::{LinkKind, LinkName};
 use crate::openssl::name_hash::HashStyle;
 use crate::store::content::OtherKind;
-use crate::store::model::{File, FileId, Store};
+use crate::store::model::{File, FileId, Store, Trouble};
 use crate::store::source::{SourceId, is_leftover};
 
 /// Plans the links of a directory.
@@ -26,17 +27,33 @@ pub fn rehash(store: &Store, directory: SourceId) -> Result<Plan, Refusal> {
     refuse_unreadable(store, directory)?;
     let wanted = wanted(store, directory, &HashSet::new(), &mut plan);
     let current = Some(Current { store, directory });
-    links::plan(&path, current, &wanted, HashStyle::Canonical, Stale::Remove, &HashSet::new(), &mut plan)?;
+    let removed = HashSet::new();
+    let wish = Wish {
+        wanted: &wanted,
+        style: HashStyle::Canonical,
+        stale: Stale::Remove,
+        removed: &removed,
+        allowed: None,
+    };
+    links::plan(&path, current, &wish, &mut plan)?;
     plan.certificates = wanted.iter().filter(|file| file.kind == LinkKind::Certificate).count();
     Ok(plan)
 }
 
+/// Members and inputs that could not be read, with their source. Keys are not trust, and often unreadable on purpose.
+pub(super) fn unreadable(store: &Store) -> impl Iterator<Item = (SourceId, String)> {
+    store.odd_entries().iter().filter_map(|entry| match &entry.trouble {
+        Trouble::Unreadable(reason) if entry.path.extension() != Some(OsStr::new("key")) => {
+            Some((entry.source, format!("{}: {reason}", visible_path(&entry.path))))
+        }
+        _ => None,
+    })
+}
+
 /// A member that cannot be read may hold the only copy of what a link leads to.
 pub(super) fn refuse_unreadable(store: &Store, directory: SourceId) -> Result<(), Refusal> {
-    let places: Vec<String> = super::compact::unreadable(store)
-        .filter(|(source, _)| *source == directory)
-        .map(|(_, text)| text)
-        .collect();
+    let places: Vec<String> =
+        unreadable(store).filter(|(source, _)| *source == directory).map(|(_, text)| text).collect();
     if places.is_empty() { Ok(()) } else { Err(Refusal::Unreadable { places }) }
 }
 

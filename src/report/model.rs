@@ -11,7 +11,6 @@ use super::words;
 use crate::audit::Context;
 use crate::audit::finding::{Finding, Place, Severity};
 use crate::audit::rules;
-use crate::certificate::facts::Facts;
 use crate::certificate::name;
 use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::{Time, ValidityState, rfc3339};
@@ -360,7 +359,10 @@ impl Report {
         let findings: Vec<FindingRow> =
             findings.iter().map(|finding| finding_row(store, context, finding)).collect();
         let tally = |severity: Severity| {
-            findings.iter().filter(|finding| finding.severity == severity.as_str()).count()
+            findings
+                .iter()
+                .filter(|finding| !finding.ignored && finding.severity == severity.as_str())
+                .count()
         };
         let summary = Summary {
             digest: digest::of_store(store).to_string(),
@@ -377,7 +379,7 @@ impl Report {
             errors: tally(Severity::Error),
             warnings: tally(Severity::Warning),
             notices: tally(Severity::Notice),
-            ignored: 0,
+            ignored: findings.iter().filter(|finding| finding.ignored).count(),
         };
         Self {
             schema: SCHEMA,
@@ -434,6 +436,8 @@ fn source_rows(store: &Store) -> Vec<SourceRow> {
                     SourceKind::CaPath => "capath",
                     SourceKind::Directory => "directory",
                     SourceKind::Certificate => "certificate",
+                    SourceKind::Pkcs7 => "pkcs7",
+                    SourceKind::Keystore => "keystore",
                     SourceKind::Other => "other",
                 },
                 inside: source.inside.map(|directory| directory.0),
@@ -495,12 +499,11 @@ fn file_rows(store: &Store) -> Vec<FileRow> {
 fn certificate_row(store: &Store, context: &Context, id: CertificateId) -> CertificateRow {
     let certificate = store.certificate(id);
     let fields = certificate.der.fields();
-    let facts = Facts::read(certificate.der.as_bytes());
     let time = |time: Time| time.instant.map(rfc3339);
-    let (key, signature, parse_error) = match facts {
+    let (key, signature, parse_error) = match certificate.facts() {
         Ok(facts) => (
-            Some(KeyRow { algorithm: facts.key_algorithm, bits: facts.key_bits }),
-            Some(facts.signature),
+            Some(KeyRow { algorithm: facts.key_algorithm.clone(), bits: facts.key_bits }),
+            Some(facts.signature.clone()),
             None,
         ),
         Err(error) => (None, None, Some(error.to_string())),
@@ -537,7 +540,13 @@ fn certificate_row(store: &Store, context: &Context, id: CertificateId) -> Certi
 fn occurrence_row(store: &Store, occurrence: &Occurrence) -> OccurrenceRow {
     let file = store.file(occurrence.file);
     let path = Name::new(file.path());
-    let reachable = store.reachable_as(file.source, occurrence.certificate);
+    // The file's own directory, or the one that a CAfile lies in.
+    let directories = [Some(file.source), store.source(file.source).inside];
+    let reachable: Vec<_> = directories
+        .into_iter()
+        .flatten()
+        .flat_map(|directory| store.reachable_as(directory, occurrence.certificate))
+        .collect();
     OccurrenceRow {
         file: occurrence.file.0,
         path: path.text,
@@ -548,6 +557,7 @@ fn occurrence_row(store: &Store, occurrence: &Occurrence) -> OccurrenceRow {
         label: match occurrence.encoding {
             Encoding::Pem(label) => label.to_string(),
             Encoding::Der | Encoding::DerInPem => "DER".to_owned(),
+            Encoding::Pkcs7 => "PKCS7".to_owned(),
         },
         trust: occurrence.trust.as_ref().map(trust_row),
         reachable_as: reachable
@@ -613,7 +623,7 @@ fn finding_row(store: &Store, context: &Context, finding: &Finding) -> FindingRo
         severity: rule.map_or(Severity::Notice, |rule| rule.severity).as_str(),
         message: words::message(store, context, finding),
         help: rule.map_or("", |rule| rule.help),
-        ignored: false,
+        ignored: finding.ignored,
         sha256: finding.certificate.map(|id| store.certificate(id).fingerprint.to_string()),
         readers: Vec::new(),
         occurrences: finding.places.iter().map(|place| place_row(store, place)).collect(),

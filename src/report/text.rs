@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::model::{CostRow, FindingRow, Report, SourceRow};
+use crate::audit::rule::Rule;
 use crate::escape::visible;
 use crate::wording::count;
 
@@ -35,6 +36,24 @@ pub fn render(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()
         "audit" => text.audit(report),
         _ => text.writing(report),
     }
+}
+
+/// Writes the page of a rule.
+///
+/// # Errors
+/// Those of the writer.
+pub fn explain(rule: &Rule, width: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let look = Look { width: Some(width.unwrap_or(80)), ..Look::default() };
+    let mut text = Text { look, out };
+    text.wrapped(&format!("{} ({}): {}.", rule.id, rule.severity.as_str(), rule.title), "")?;
+    let parts =
+        [("Why", rule.why), ("Example", rule.example), ("What to do", rule.help), ("Source", rule.source)];
+    for (title, part) in parts {
+        let end = if part.ends_with('.') || title == "Example" { "" } else { "." };
+        text.wrapped(&format!("\n{title}"), "")?;
+        text.wrapped(&format!("  {part}{end}"), "  ")?;
+    }
+    Ok(())
 }
 
 struct Text<'a> {
@@ -109,14 +128,16 @@ impl Text<'_> {
         let mut order: Vec<&str> = Vec::new();
         let mut groups: BTreeMap<&str, Vec<&FindingRow>> = BTreeMap::new();
         for severity in ["error", "warning", "notice"] {
-            for finding in report.findings.iter().filter(|finding| finding.severity == severity) {
+            let counted = |finding: &&FindingRow| finding.severity == severity && !finding.ignored;
+            for finding in report.findings.iter().filter(counted) {
                 if !order.contains(&finding.id) {
                     order.push(finding.id);
                 }
                 groups.entry(finding.id).or_default().push(finding);
             }
         }
-        if order.is_empty() {
+        let ignored: Vec<&FindingRow> = report.findings.iter().filter(|finding| finding.ignored).collect();
+        if order.is_empty() && ignored.is_empty() {
             return Ok(());
         }
         self.heading("Findings")?;
@@ -135,6 +156,15 @@ impl Text<'_> {
         }
         if !notices.is_empty() {
             self.wrapped(&format!("  notices: {} (-v shows them)", notices.join(", ")), "    ")?;
+        }
+        if self.look.verbose && !ignored.is_empty() {
+            self.heading("Ignored")?;
+            ignored.iter().try_for_each(|finding| self.finding(finding, false))?;
+        } else if !ignored.is_empty() {
+            let mut ids: BTreeMap<&str, usize> = BTreeMap::new();
+            ignored.iter().for_each(|finding| *ids.entry(finding.id).or_default() += 1);
+            let ids: Vec<String> = ids.into_iter().map(|(id, number)| format!("{number} {id}")).collect();
+            self.wrapped(&format!("  ignored: {} (-v shows them)", ids.join(", ")), "    ")?;
         }
         Ok(())
     }
@@ -329,13 +359,15 @@ fn describe(source: &SourceRow, report: &Report) -> String {
             format!("directory without hash links, {} in its own files", certificates(source.certificates))
         }
         "certificate" => "one certificate".to_owned(),
+        "pkcs7" => format!("PKCS#7, {}", certificates(source.certificates)),
+        "keystore" => "a keystore, not read".to_owned(),
         _ => "no certificate".to_owned(),
     }
 }
 
 /// What to type next.
 fn next(report: &Report) -> Option<String> {
-    let has = |id: &str| report.findings.iter().any(|finding| finding.id == id);
+    let has = |id: &str| report.findings.iter().any(|finding| finding.id == id && !finding.ignored);
     let paths: Vec<String> = report
         .sources
         .iter()
@@ -352,7 +384,9 @@ fn next(report: &Report) -> Option<String> {
     }
     // What compact puts right without a guess.
     let mendable = |finding: &FindingRow| {
-        finding.severity != "error" || matches!(finding.id, "glued-boundary" | "der-in-bundle")
+        finding.ignored
+            || finding.severity != "error"
+            || matches!(finding.id, "glued-boundary" | "der-in-bundle")
     };
     if report.summary.errors > 0 && !report.findings.iter().all(mendable) {
         return Some("mend the errors below; castore audit -v shows every place".to_owned());

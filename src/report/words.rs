@@ -1,14 +1,15 @@
 //! Findings in words.
 
 use crate::audit::Context;
-use crate::audit::finding::{BadValidity, Detail, Finding, Unreachable};
+use crate::audit::finding::{BadValidity, Detail, Finding, OddEncoding, OddSerial, Unreachable};
 use crate::certificate::validity::Time;
 use crate::escape::{visible, visible_path};
-use crate::store::content::Shape;
-use crate::store::discover::Special;
-use crate::store::model::{Certificate, CertificateId, LinkState, Store};
+use crate::pem::scan::Noise;
+use crate::store::content::{Distrust, Keystore, Shape};
+use crate::store::model::{Certificate, CertificateId, LinkState, Special, Store};
 use crate::store::source::SourceId;
-use crate::wording::{called, count, date, defect};
+use crate::store::source::Writable;
+use crate::wording::{called, count, date, defect, refused};
 
 /// What a finding says, in one line without its place.
 #[must_use]
@@ -96,6 +97,9 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
             format!("{label} block: {}{rest}", defect(*kind))
         }
         Detail::MalformedCertificate { error } => format!("what the block holds is no certificate: {error}"),
+        Detail::RefusedCertificate(why) => {
+            format!("OpenSSL refuses {}, and the file with it: {}", subject(), refused(*why))
+        }
         Detail::PrivateKey => "a private key stands here (its content is not shown)".into(),
         Detail::NoCertificates { shape } => {
             format!("no certificate: {}", shape.map_or("the directory has none", shape_words))
@@ -122,6 +126,84 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
                 group_words(store, context, group)
             )
         }
+        Detail::TrustConflict { rejecting, of } => {
+            format!("{rejecting} of {of} copies of {} reject it for TLS servers", subject())
+        }
+        Detail::DistrustFlattened(distrust) => {
+            let what = match distrust {
+                Distrust::Comment => "the comment before it",
+                Distrust::P11Kit => "the p11-kit section before it",
+            };
+            format!("{what} distrusts {}; readers of PEM trust it", subject())
+        }
+        Detail::LinkToBundle { certificates } => {
+            format!("leads to a bundle: each look-up parses its {}", count(*certificates, "certificate"))
+        }
+        Detail::Pkcs7Block { certificates } => {
+            format!("a PKCS#7 message with {}", count(*certificates, "certificate"))
+        }
+        Detail::DerFile => format!("{} is in DER", subject()),
+        Detail::LegacyLabel { blocks } => format!("{} with an old label", count(*blocks, "block")),
+        Detail::LeftoverTrusted { certificates } => {
+            format!("holds {} that the store lacks", count(*certificates, "certificate"))
+        }
+        Detail::WeakKey { algorithm, bits: Some(bits) } => {
+            format!("{} has an {algorithm} key of {bits} bits", subject())
+        }
+        Detail::WeakKey { algorithm, bits: None } => {
+            format!("{} has an {algorithm} key on an unknown curve", subject())
+        }
+        Detail::WeakSignature { algorithm } => format!("{} is signed with {}", subject(), visible(algorithm)),
+        Detail::WritableBy { kind, directory } => {
+            let what = if *directory { "directory" } else { "file" };
+            match kind {
+                Writable::Others => format!("everybody may write this {what}"),
+                Writable::Group => format!("the group may write this {what}"),
+            }
+        }
+        Detail::SizeLimit { bytes, limit } => format!("{bytes} bytes, more than {limit}"),
+        Detail::LinkOutside { target } => format!("leads out of the directory, to {}", visible_path(target)),
+        Detail::LinkOutOfRoot { target } => format!("leads out of the root, to {}", visible_path(target)),
+        Detail::IgnoredAnchor { certificates } => format!(
+            "update-ca-certificates does not read it for its name: {} that the bundle lacks",
+            count(*certificates, "certificate")
+        ),
+        Detail::NotRegenerated => {
+            format!("{} is none of update-ca-certificates' inputs: the next run drops it", subject())
+        }
+        Detail::SecondName { certificates } => {
+            format!("{} under two file names", count(*certificates, "certificate"))
+        }
+        Detail::Intermediate => format!("{} is no root: another CA issued it", subject()),
+        Detail::SameKey { group } => {
+            let names: Vec<String> = group.iter().take(3).map(|&id| called(store.certificate(id))).collect();
+            let more = if group.len() > 3 { ", ..." } else { "" };
+            format!("{} of one key: {}{more}", count(group.len(), "certificate"), names.join(", "))
+        }
+        Detail::LegacyLink { links } => format!("{} for OpenSSL 0.9.8", count(*links, "hash link")),
+        Detail::LegacyVersion => format!("{} is a version 1 certificate", subject()),
+        Detail::OddSerial(what) => match what {
+            OddSerial::Zero => format!("{} has the serial number zero", subject()),
+            OddSerial::Negative => format!("{} has a negative serial number", subject()),
+            OddSerial::Long(bytes) => format!("{} has a serial number of {bytes} bytes", subject()),
+        },
+        Detail::OddEncoding(kinds) => {
+            let kinds: Vec<String> = kinds.iter().map(|&kind| odd_encoding(kind)).collect();
+            format!("{}: {}", subject(), kinds.join(", "))
+        }
+        Detail::OddFraming(noise) => framing(*noise),
+        Detail::Subdirectory { link: true } => "is a link to a directory; nobody looks into it".into(),
+        Detail::Subdirectory { link: false } => "is a directory; nobody looks into it".into(),
+        Detail::OtherBlock { labels } => {
+            let labels: Vec<_> = labels.iter().take(3).map(|label| visible(label)).collect();
+            format!("holds what is no certificate: {}", labels.join(", "))
+        }
+        Detail::UnusedIgnore { entry } => format!("'{}' matches nothing", visible(entry)),
+        Detail::Keystore(kind) => match kind {
+            Keystore::Jks => "is a Java keystore".into(),
+            Keystore::Jceks => "is a Java keystore (JCEKS)".into(),
+            Keystore::Pkcs12 => "is a PKCS#12 keystore".into(),
+        },
     }
 }
 
@@ -153,6 +235,7 @@ fn shape_words(shape: Shape) -> &'static str {
         Shape::OnlyMalformed => "every block in the file is damaged",
         Shape::OnlyOtherBlocks => "the file holds PEM blocks of other kinds alone",
         Shape::Text => "the file is text without a PEM block",
+        Shape::Keystore(_) => "the file is a keystore",
         Shape::Binary => "the file is binary, and no DER certificate",
     }
 }
@@ -203,4 +286,37 @@ fn until(certificate: &Certificate, context: &Context) -> String {
 
 fn short(certificate: &Certificate) -> String {
     certificate.fingerprint.to_string()[..8].to_owned()
+}
+
+fn odd_encoding(kind: OddEncoding) -> String {
+    match kind {
+        OddEncoding::EmptyName => "an empty name".into(),
+        OddEncoding::StringType => "an old string type in a name".into(),
+        OddEncoding::GeneralizedTime => "GeneralizedTime for a date before 2050".into(),
+        OddEncoding::Ber => "its outer header is BER, not DER".into(),
+        OddEncoding::Trailing(bytes) => format!("{} behind it", count(bytes, "byte")),
+    }
+}
+
+fn framing(noise: Noise) -> String {
+    let kinds: Vec<&str> = [
+        (Noise::BYTE_ORDER_MARK, "a byte order mark (Go and rustls lose the block behind it)"),
+        (Noise::CRLF, "CRLF line ends"),
+        (Noise::WIDTH, "lines that are not 64 columns wide"),
+        (Noise::TRAILING_BLANKS, "blanks at the end of lines"),
+        (Noise::INDENTATION, "indented lines"),
+        (Noise::TEXT_BEFORE_BEGIN, "text before BEGIN on its line"),
+        (Noise::TEXT_AFTER_BEGIN, "text behind BEGIN on its line"),
+        (Noise::TEXT_BEFORE_END, "text before END on its line"),
+        (Noise::TEXT_AFTER_END, "text behind END on its line"),
+        (Noise::NUL_IN_PREAMBLE, "NUL bytes between blocks"),
+        (Noise::NO_FINAL_NEWLINE, "no final newline"),
+        (Noise::BLANK_AFTER_BEGIN, "a blank line behind BEGIN"),
+        (Noise::SPARE_BITS, "spare bits at the base64 padding"),
+    ]
+    .into_iter()
+    .filter(|(kind, _)| noise.has(*kind))
+    .map(|(_, text)| text)
+    .collect();
+    kinds.join(", ")
 }

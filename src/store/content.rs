@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::certificate::CertificateDer;
 use crate::certificate::fingerprint::Fingerprint;
+use crate::certificate::pkcs7;
 use crate::certificate::trust::TrustAttributes;
 use crate::der::{self, DerError, Reader, tag};
 use crate::openssl::name_hash;
@@ -20,6 +21,8 @@ pub enum Encoding {
     Der,
     /// The bytes themselves, inside a file of PEM blocks.
     DerInPem,
+    /// Inside a PKCS#7 message, in a file that has no certificate otherwise.
+    Pkcs7,
 }
 
 /// One certificate found in a file.
@@ -45,6 +48,30 @@ pub struct Found {
     pub trailing: usize,
     /// Whether the outer header was not DER.
     pub ber: bool,
+    /// Text before the block that distrusts it.
+    pub distrust: Option<Distrust>,
+    /// The comment lines before the block, where [`read_with_comments`] read it.
+    pub comment: Option<String>,
+}
+
+/// How text before a block says that its certificate is distrusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Distrust {
+    /// A comment: `# Explicitly Distrust ...`.
+    Comment,
+    /// A section of p11-kit's persistent form: `x-distrusted: true`.
+    P11Kit,
+}
+
+/// The kind of a keystore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Keystore {
+    /// Java's own form.
+    Jks,
+    /// Java's form with encrypted keys.
+    Jceks,
+    /// PKCS#12.
+    Pkcs12,
 }
 
 /// A block that gives no certificate.
@@ -52,10 +79,14 @@ pub struct Found {
 pub struct OtherBlock {
     /// Its label.
     pub label: Label,
+    /// Its label as it is written.
+    pub label_text: String,
     /// Where, in bytes.
     pub span: Range<usize>,
     /// On which line it starts.
     pub line: usize,
+    /// Whether its base64 can be read. OpenSSL stops at a block of any label where it cannot.
+    pub base64: bool,
     /// What it is.
     pub kind: OtherKind,
 }
@@ -83,7 +114,12 @@ pub enum OtherKind {
     },
     /// A block that decodes to something that is not a certificate.
     NotACertificate(DerError),
-    /// Anything else: requests, parameters, PKCS#7, unknown labels.
+    /// A PKCS#7 message with these certificates. No TLS library reads them.
+    Pkcs7 {
+        /// The certificates.
+        certificates: Vec<CertificateDer<'static>>,
+    },
+    /// Anything else: requests, parameters, unknown labels.
     Other,
 }
 
@@ -111,6 +147,8 @@ pub enum Shape {
     Text,
     /// Bytes that are neither text nor a certificate.
     Binary,
+    /// A keystore.
+    Keystore(Keystore),
 }
 
 /// What a file holds.
@@ -122,12 +160,23 @@ pub struct Content {
     pub others: Vec<OtherBlock>,
     /// What it looks like, where it has no certificate.
     pub shape: Option<Shape>,
+    keep_comments: bool,
 }
 
 /// Takes a file apart.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Content {
-    let mut content = Content::default();
+    take_apart(bytes, Content::default())
+}
+
+/// Takes a file apart, and keeps the comment lines before each block.
+#[must_use]
+pub fn read_with_comments(bytes: &[u8]) -> Content {
+    take_apart(bytes, Content { keep_comments: true, ..Content::default() })
+}
+
+fn take_apart(bytes: &[u8], content: Content) -> Content {
+    let mut content = content;
     let mut scanner = scan(bytes);
     let mut lines = Lines { bytes, at: 0, line: 1 };
     let mut pem = false;
@@ -146,9 +195,45 @@ pub fn read(bytes: &[u8]) -> Content {
         }
     }
     if content.certificates.is_empty() {
+        if !pem && let Some(certificates) = pkcs7::certificates(bytes) {
+            content.others.push(OtherBlock {
+                label: Label::Pkcs7,
+                label_text: "PKCS7".to_owned(),
+                span: 0..bytes.len(),
+                line: 1,
+                base64: true,
+                kind: OtherKind::Pkcs7 { certificates },
+            });
+        }
+        content.certificates = from_pkcs7(&content.others);
+    }
+    if content.certificates.is_empty() {
         content.shape = Some(shape(bytes, &content));
     }
     content
+}
+
+/// The certificates of a file that is nothing but PKCS#7: it was named for them.
+fn from_pkcs7(others: &[OtherBlock]) -> Vec<Found> {
+    let mut out = Vec::new();
+    for block in others {
+        let OtherKind::Pkcs7 { certificates } = &block.kind else { continue };
+        out.extend(certificates.iter().map(|der| Found {
+            fingerprint: der.fingerprint(),
+            encoding: Encoding::Pkcs7,
+            span: block.span.clone(),
+            line: block.line,
+            trust: None,
+            defects: Vec::new(),
+            noise: Noise::NONE,
+            trailing: 0,
+            ber: false,
+            distrust: None,
+            comment: None,
+            der: der.clone(),
+        }));
+    }
+    out
 }
 
 /// Counts lines while offsets go forward.
@@ -175,6 +260,7 @@ fn der_between(
     content: &mut Content,
 ) {
     let mut at = range.start;
+    let mut tries = 64_usize;
     while let Some(found) = memchr::memchr(tag::SEQUENCE, &bytes[at..range.end]) {
         let start = at + found;
         at = start + 1;
@@ -182,7 +268,15 @@ fn der_between(
         if !matches!(bytes.get(at), Some(0x80..=0x84)) {
             continue;
         }
-        let Ok(reading) = CertificateDer::read(&bytes[start..range.end]) else { continue };
+        // Each try of an indefinite length may walk to the end of the file.
+        let indefinite = bytes[at] == 0x80;
+        if indefinite && tries == 0 {
+            continue;
+        }
+        let Ok(reading) = CertificateDer::read(&bytes[start..range.end]) else {
+            tries -= usize::from(indefinite);
+            continue;
+        };
         let end = start + reading.length;
         let fingerprint = reading.der.fingerprint();
         content.certificates.push(Found {
@@ -195,6 +289,8 @@ fn der_between(
             noise: Noise::NONE,
             trailing: 0,
             ber: !reading.minimal,
+            distrust: None,
+            comment: None,
             der: reading.der.into_owned(),
         });
         at = end;
@@ -207,28 +303,38 @@ fn der_between(
 }
 
 fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
-    let other = |kind| OtherBlock { label: block.label(), span: block.span(), line: block.line(), kind };
+    let label_text = || String::from_utf8_lossy(&bytes[block.label_span()]).into_owned();
+    let other = |kind| OtherBlock {
+        label: block.label(),
+        label_text: label_text(),
+        span: block.span(),
+        line: block.line(),
+        base64: true,
+        kind,
+    };
     let damaged = block.defects().iter().any(|defect| defect.kind.needs_guess());
     if let Label::PrivateKey(_) = block.label() {
-        content.others.push(other(OtherKind::PrivateKey));
+        // The check alone: what is decoded is not kept.
+        let base64 = !damaged && !decode(bytes, block).der.is_empty();
+        content.others.push(OtherBlock { base64, ..other(OtherKind::PrivateKey) });
         return;
     }
     if !block.label().is_certificate() {
-        let kind = if damaged {
-            OtherKind::Malformed { defects: block.defects().to_vec(), guess: None }
-        } else if block.label() == Label::Crl {
-            let body = decode(bytes, block);
-            if body.der.is_empty() {
-                OtherKind::Malformed { defects: body.defects, guess: None }
-            } else {
-                OtherKind::Crl {
+        let body = decode(bytes, block);
+        let kind = if damaged || body.der.is_empty() {
+            let defects = block.defects().iter().copied().chain(body.defects).collect();
+            OtherKind::Malformed { defects, guess: None }
+        } else {
+            match block.label() {
+                Label::Crl => OtherKind::Crl {
                     issuer_hash: crl_issuer(&body.der).and_then(name_hash::subject_hash),
                     issuer_hash_old: crl_issuer(&body.der).map(name_hash::subject_hash_old),
                     fingerprint: Fingerprint::of(&body.der),
-                }
+                },
+                Label::Pkcs7 => pkcs7::certificates(&body.der)
+                    .map_or(OtherKind::Other, |certificates| OtherKind::Pkcs7 { certificates }),
+                _ => OtherKind::Other,
             }
-        } else {
-            OtherKind::Other
         };
         content.others.push(other(kind));
         return;
@@ -238,7 +344,11 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
     defects.extend(body.defects);
     let reading = if body.der.is_empty() { Err(DerError::Empty) } else { CertificateDer::read(&body.der) };
     if defects.iter().any(|defect| defect.kind.needs_guess()) {
-        let guess = reading.ok().map(|reading| reading.der.into_owned());
+        // A guess has no trust attributes: where the block has some, or may have lost them, there is none.
+        let plain = |reading: &crate::certificate::Reading<'_>| {
+            block.label() != Label::TrustedCertificate && reading.length == body.der.len()
+        };
+        let guess = reading.ok().filter(plain).map(|reading| reading.der.into_owned());
         content.others.push(other(OtherKind::Malformed { defects, guess }));
         return;
     }
@@ -251,11 +361,20 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
     };
     let mut trailing = body.der.len() - reading.length;
     let mut trust = None;
-    if block.label() == Label::TrustedCertificate
-        && let Ok(attributes) = TrustAttributes::read(&body.der[reading.length..])
-    {
-        trailing -= attributes.der().len();
-        trust = Some(attributes);
+    // OpenSSL's directory look-up reads attributes behind a certificate whatever the label (PEM_read_bio_X509_AUX).
+    if trailing > 0 {
+        match TrustAttributes::read(&body.der[reading.length..]) {
+            Ok(attributes) => {
+                trailing -= attributes.der().len();
+                trust = Some(attributes);
+            }
+            // Attributes that cannot be read may reject: never taken for none.
+            Err(error) if block.label() == Label::TrustedCertificate => {
+                content.others.push(other(OtherKind::NotACertificate(error)));
+                return;
+            }
+            Err(_) => {}
+        }
     }
     content.certificates.push(Found {
         fingerprint: reading.der.fingerprint(),
@@ -267,8 +386,49 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
         noise: block.noise().with(body.noise),
         trailing,
         ber: !reading.minimal,
+        distrust: distrust(&bytes[block.preamble()]),
+        comment: if content.keep_comments { comment(&bytes[block.preamble()]) } else { None },
         der: reading.der.into_owned(),
     });
+}
+
+/// Whether the text between two blocks distrusts the second one.
+fn distrust(preamble: &[u8]) -> Option<Distrust> {
+    // Most preambles are a line end.
+    if preamble.len() < 12 {
+        return None;
+    }
+    preamble.split(|&byte| byte == b'\n').find_map(|line| {
+        let line = line.trim_ascii().to_ascii_lowercase();
+        if let Some(comment) = line.strip_prefix(b"#") {
+            let comment = comment.trim_ascii();
+            let marks = [&b"explicitly distrust"[..], b"distrusted"];
+            marks.iter().any(|mark| comment.starts_with(mark)).then_some(Distrust::Comment)
+        } else {
+            let value = line.strip_prefix(b"x-distrusted:")?;
+            (value.trim_ascii() == b"true").then_some(Distrust::P11Kit)
+        }
+    })
+}
+
+/// The comment lines (`# ...`) of the text between two blocks.
+fn comment(preamble: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(preamble);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.starts_with('#')).collect();
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
+}
+
+/// What a keystore starts with.
+fn keystore(bytes: &[u8]) -> Option<Keystore> {
+    match bytes.get(..4)? {
+        [0xFE, 0xED, 0xFE, 0xED] => return Some(Keystore::Jks),
+        [0xCE, 0xCE, 0xCE, 0xCE] => return Some(Keystore::Jceks),
+        _ => {}
+    }
+    // PFX ::= SEQUENCE { version INTEGER (3), authSafe ContentInfo, ... } (RFC 7292 section 4)
+    let mut pfx = Reader::new(der::content(bytes).ok().filter(|_| bytes[0] == tag::SEQUENCE)?);
+    let version = pfx.expect(tag::INTEGER).ok()?;
+    (version.content == [3] && pfx.peek() == Some(tag::SEQUENCE)).then_some(Keystore::Pkcs12)
 }
 
 /// The issuer of a CRL (RFC 5280 section 5.1), whole.
@@ -288,6 +448,9 @@ fn shape(bytes: &[u8], content: &Content) -> Shape {
             _ => false,
         })
     };
+    if let Some(kind) = keystore(bytes) {
+        return Shape::Keystore(kind);
+    }
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start();
     if text.is_empty() {
         return Shape::Empty;

@@ -1,18 +1,16 @@
 //! From arguments to files: directories listed, links resolved, nothing opened, nothing followed in a circle.
-#![allow(clippy::disallowed_methods, reason = "this module is where directories are listed")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use rustix::fs::FileType;
 
-use super::read::Identity;
-use super::source::{SourceId, is_leftover};
+use super::model::{OddEntry, Special, Trouble};
+use super::root::{Root, Seen};
+use super::source::{Identity, SourceId, Writable, is_leftover};
 use crate::error::{Error, Result};
 use crate::openssl::hash_link::LinkName;
 
@@ -40,6 +38,8 @@ pub struct Member {
     pub access: Access,
     /// Size in bytes, as the directory said.
     pub size: u64,
+    /// Who beside the owner may write it.
+    pub writable: Option<Writable>,
 }
 
 /// A name in a directory that OpenSSL's look-up by hash may take, or seems meant for it.
@@ -57,47 +57,6 @@ pub struct HashName {
     pub leads_to: std::result::Result<usize, Trouble>,
 }
 
-/// An entry of a directory that is no member.
-#[derive(Debug, Clone)]
-pub struct OddEntry {
-    /// The directory.
-    pub source: SourceId,
-    /// Its path.
-    pub path: PathBuf,
-    /// What it is.
-    pub trouble: Trouble,
-    /// Where it points, if it is a link.
-    pub target: Option<PathBuf>,
-}
-
-/// Why an entry cannot be a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// A link to nothing.
-    Dangling,
-    /// A link that leads back to itself.
-    Loop,
-    /// A directory, or a link to one.
-    Directory,
-    /// A FIFO, a device or a socket, or a link to one.
-    NotRegular(Special),
-    /// A name that tools leave behind.
-    Leftover,
-    /// The system does not let us look, for this reason.
-    Unreadable(String),
-}
-
-/// What stands where a file belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special {
-    /// A named pipe; opening it waits for a writer.
-    Fifo,
-    /// A character or block device.
-    Device,
-    /// A socket.
-    Socket,
-}
-
 /// A named path.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -105,8 +64,12 @@ pub struct Place {
     pub path: PathBuf,
     /// Whether it is a directory.
     pub directory: bool,
+    /// Whether the user named it; else it lies below a directory that was named.
+    pub named: bool,
     /// Device and inode of a directory.
     pub identity: Option<Identity>,
+    /// Who beside the owner may write the directory.
+    pub writable: Option<Writable>,
 }
 
 /// Everything that was found, in order: paths as named, entries by name.
@@ -120,17 +83,32 @@ pub struct Discovery {
     pub hash_names: Vec<HashName>,
     /// Entries that are no members.
     pub odd: Vec<OddEntry>,
+    /// Regular files that tools left behind: read apart, never as trust.
+    pub leftovers: Vec<PathBuf>,
     /// Named paths that cannot be looked at.
     pub failures: Vec<Error>,
+    /// Links whose text leads above the root, with their target.
+    pub leading_out: Vec<(PathBuf, PathBuf)>,
     known: HashMap<Identity, usize>,
+    known_directories: HashSet<Identity>,
+    names: HashSet<(usize, PathBuf)>,
+}
+
+/// How discovery goes.
+#[derive(Debug, Clone, Default)]
+pub struct Reach {
+    /// Where absolute paths start.
+    pub root: Root,
+    /// Whether directories inside named directories are looked into; links to directories are not followed.
+    pub recursive: bool,
 }
 
 /// Looks at the named paths. `-` is standard input.
 #[must_use]
-pub fn discover(paths: &[PathBuf]) -> Discovery {
+pub fn discover(paths: &[PathBuf], reach: &Reach) -> Discovery {
     let mut discovery = Discovery::default();
     for path in paths {
-        if let Err(error) = discovery.named(path) {
+        if let Err(error) = discovery.named(path, reach) {
             discovery.failures.push(error);
         }
     }
@@ -138,46 +116,93 @@ pub fn discover(paths: &[PathBuf]) -> Discovery {
 }
 
 impl Discovery {
-    fn named(&mut self, path: &Path) -> Result<()> {
+    fn named(&mut self, path: &Path, reach: &Reach) -> Result<()> {
         let source = SourceId(self.places.len());
-        let place = || Place { path: path.to_owned(), directory: false, identity: None };
+        let place =
+            || Place { path: path.to_owned(), directory: false, named: true, identity: None, writable: None };
         if path.as_os_str() == "-" {
             self.places.push(place());
-            self.member(source, path.to_owned(), None, Access::StandardInput, 0);
+            self.member(source, path.to_owned(), None, Access::StandardInput);
             return Ok(());
         }
-        let metadata = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-        let kind = metadata.file_type();
-        if kind.is_dir() {
-            // A directory that cannot be listed gives no source: nothing is known of it.
-            let entries = list(path)?;
-            self.places.push(Place { directory: true, identity: Some(identity(&metadata)), ..place() });
-            self.directory(source, entries);
-        } else if kind.is_file() {
-            self.places.push(place());
-            self.member(source, path.to_owned(), Some(identity(&metadata)), Access::Regular, metadata.len());
-        } else if kind.is_fifo() {
-            self.places.push(place());
-            self.member(source, path.to_owned(), None, Access::Pipe, 0);
-        } else {
-            let what = if kind.is_socket() { "it is a socket" } else { "it is a device" };
-            return Err(Error::io("read", path, io::Error::other(what)));
+        let seen = reach.root.look(path).map_err(|error| Error::io("read", path, error))?;
+        match seen.kind {
+            FileType::Directory => self.named_directory(path, &seen, true, reach)?,
+            FileType::RegularFile => {
+                if let Some(&index) = self.known.get(&seen.identity) {
+                    let member = &mut self.members[index];
+                    if !self.places[member.source.0].directory {
+                        // Named before, perhaps by another name.
+                        if self.names.insert((index, path.to_owned())) {
+                            member.names.push(path.to_owned());
+                        }
+                        return Ok(());
+                    }
+                    // A directory that was named before has it; who names a file means the file.
+                    member.source = source;
+                }
+                self.places.push(place());
+                self.member(
+                    source,
+                    path.to_owned(),
+                    Some(Regular::of(&reach.root, path, &seen)),
+                    Access::Regular,
+                );
+            }
+            FileType::Fifo => {
+                self.places.push(place());
+                self.member(source, path.to_owned(), None, Access::Pipe);
+            }
+            kind => {
+                let what = if kind == FileType::Socket { "it is a socket" } else { "it is a device" };
+                return Err(Error::io("read", path, io::Error::other(what)));
+            }
         }
         Ok(())
     }
 
-    fn member(
-        &mut self,
-        source: SourceId,
-        path: PathBuf,
-        identity: Option<Identity>,
-        access: Access,
-        size: u64,
-    ) -> usize {
+    fn named_directory(&mut self, path: &Path, seen: &Seen, named: bool, reach: &Reach) -> Result<()> {
+        if !self.known_directories.insert(seen.identity) {
+            return Ok(());
+        }
+        // A directory that cannot be listed gives no source: nothing is known of it.
+        let (entries, below) = list(&reach.root, path)?;
+        let source = SourceId(self.places.len());
+        self.places.push(Place {
+            path: path.to_owned(),
+            directory: true,
+            named,
+            identity: Some(seen.identity),
+            writable: writable(&reach.root, path, seen),
+        });
+        for entry in &entries {
+            if let Some(target) = &entry.target
+                && reach.root.leads_out(&entry.path, target)
+            {
+                self.leading_out.push((entry.path.clone(), target.clone()));
+            }
+        }
+        let descend = if reach.recursive { below } else { Vec::new() };
+        self.directory(source, entries, &descend, &reach.root);
+        for path in descend {
+            let found = reach.root.look_at_link(&path).map_err(|error| Error::io("read", &path, error));
+            // What cannot be read below is a member that cannot be read, not a path that was named.
+            if let Err(error) = found.and_then(|seen| self.named_directory(&path, &seen, false, reach)) {
+                let reason = match error {
+                    Error::Io { source, .. } => source.to_string(),
+                    other => other.to_string(),
+                };
+                self.odd.push(OddEntry { source, path, trouble: Trouble::Unreadable(reason), target: None });
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, source: SourceId, path: PathBuf, file: Option<Regular>, access: Access) -> usize {
+        let identity = file.map(|file| file.identity);
         if let Some(&index) = identity.as_ref().and_then(|identity| self.known.get(identity)) {
-            let names = &mut self.members[index].names;
-            if !names.contains(&path) {
-                names.push(path);
+            if self.names.insert((index, path.clone())) {
+                self.members[index].names.push(path);
             }
             return index;
         }
@@ -185,17 +210,25 @@ impl Discovery {
         if let Some(identity) = identity {
             self.known.insert(identity, index);
         }
-        self.members.push(Member { source, names: vec![path], identity, access, size });
+        self.names.insert((index, path.clone()));
+        self.members.push(Member {
+            source,
+            names: vec![path],
+            identity,
+            access,
+            size: file.map_or(0, |file| file.size),
+            writable: file.and_then(|file| file.writable),
+        });
         index
     }
 
-    fn directory(&mut self, source: SourceId, entries: Vec<Entry>) {
+    fn directory(&mut self, source: SourceId, entries: Vec<Entry>, descend: &[PathBuf], root: &Root) {
         // Hash links come last, so that a file is called by its own name.
         let (links, files): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| entry.target.is_some() && entry.hash.is_some());
         let mut leftovers = Vec::new();
-        for entry in files {
-            let state = entry.state();
+        for entry in files.into_iter().filter(|entry| !descend.contains(&entry.path)) {
+            let state = entry.state(root);
             if is_leftover(entry.name.as_bytes()) && !matches!(state, Err(Trouble::Directory)) {
                 leftovers.push(entry);
                 continue;
@@ -212,7 +245,7 @@ impl Discovery {
             }
         }
         for entry in links {
-            let state = entry.state();
+            let state = entry.state(root);
             let leads_to = self.entry(source, &entry, state);
             if let Some(link) = entry.hash {
                 self.hash_names.push(HashName {
@@ -226,11 +259,13 @@ impl Discovery {
         }
         // A leftover that a hash link leads to is a member all the same, and only gets another name.
         for entry in leftovers {
-            if let Ok(metadata) = &entry.metadata
-                && metadata.is_file()
-                && let Some(&index) = self.known.get(&identity(metadata))
+            if let Ok(seen) = &entry.seen
+                && seen.kind == FileType::RegularFile
+                && let Some(&index) = self.known.get(&seen.identity)
             {
                 self.members[index].names.push(entry.path.clone());
+            } else if entry.seen.as_ref().is_ok_and(|seen| seen.kind == FileType::RegularFile) {
+                self.leftovers.push(entry.path.clone());
             }
             self.odd.push(OddEntry {
                 source,
@@ -247,12 +282,10 @@ impl Discovery {
         &mut self,
         source: SourceId,
         entry: &Entry,
-        state: std::result::Result<(Identity, u64), Trouble>,
+        state: std::result::Result<Regular, Trouble>,
     ) -> std::result::Result<usize, Trouble> {
         match state {
-            Ok((identity, size)) => {
-                Ok(self.member(source, entry.path.clone(), Some(identity), Access::Regular, size))
-            }
+            Ok(file) => Ok(self.member(source, entry.path.clone(), Some(file), Access::Regular)),
             Err(trouble) => {
                 self.odd.push(OddEntry {
                     source,
@@ -272,26 +305,19 @@ struct Entry {
     path: PathBuf,
     hash: Option<LinkName>,
     target: Option<PathBuf>,
-    metadata: std::result::Result<Metadata, io::Error>,
+    seen: std::result::Result<Seen, io::Error>,
 }
 
 impl Entry {
-    fn state(&self) -> std::result::Result<(Identity, u64), Trouble> {
-        match &self.metadata {
-            Ok(metadata) => {
-                let kind = metadata.file_type();
-                if kind.is_file() {
-                    Ok((identity(metadata), metadata.len()))
-                } else if kind.is_dir() {
-                    Err(Trouble::Directory)
-                } else if kind.is_fifo() {
-                    Err(Trouble::NotRegular(Special::Fifo))
-                } else if kind.is_socket() {
-                    Err(Trouble::NotRegular(Special::Socket))
-                } else {
-                    Err(Trouble::NotRegular(Special::Device))
-                }
-            }
+    fn state(&self, root: &Root) -> std::result::Result<Regular, Trouble> {
+        match &self.seen {
+            Ok(seen) => match seen.kind {
+                FileType::RegularFile => Ok(Regular::of(root, &self.path, seen)),
+                FileType::Directory => Err(Trouble::Directory),
+                FileType::Fifo => Err(Trouble::NotRegular(Special::Fifo)),
+                FileType::Socket => Err(Trouble::NotRegular(Special::Socket)),
+                _ => Err(Trouble::NotRegular(Special::Device)),
+            },
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
                 Err(Trouble::Loop)
             }
@@ -306,35 +332,48 @@ impl Entry {
     }
 }
 
-/// The entries of a directory, by name.
-fn list(path: &Path) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    let walk = WalkDir::new(path).min_depth(1).max_depth(1).follow_root_links(true).sort_by_file_name();
-    for found in walk {
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => {
-                let source = error
-                    .into_io_error()
-                    .unwrap_or_else(|| io::Error::other("the directory cannot be walked"));
-                return Err(Error::io("read", path, source));
-            }
-        };
-        let is_link = found.path_is_symlink();
-        let target = if is_link { fs::read_link(found.path()).ok() } else { None };
-        // `metadata` of a link must follow it; walkdir gives the link's own.
-        let metadata = fs::metadata(found.path());
+/// The entries of a directory, by name, and the directories among them.
+fn list(root: &Root, path: &Path) -> Result<(Vec<Entry>, Vec<PathBuf>)> {
+    let found = root.entries(path).map_err(|error| Error::io("read", path, error))?;
+    let mut entries = Vec::with_capacity(found.len());
+    let mut below = Vec::new();
+    for entry in found {
+        let path = path.join(&entry.name);
+        if entry.is_directory {
+            below.push(path.clone());
+        }
         entries.push(Entry {
-            hash: LinkName::parse(found.file_name().as_bytes()),
-            name: found.file_name().to_owned(),
-            path: found.into_path(),
-            target: if is_link { Some(target.unwrap_or_default()) } else { None },
-            metadata,
+            hash: LinkName::parse(entry.name.as_bytes()),
+            target: entry.is_link.then(|| root.read_link(&path).unwrap_or_default()),
+            seen: root.look(&path),
+            name: entry.name,
+            path,
         });
     }
-    Ok(entries)
+    Ok((entries, below))
 }
 
-fn identity(metadata: &Metadata) -> Identity {
-    Identity { device: metadata.dev(), inode: metadata.ino() }
+/// What the directory says of a regular file.
+#[derive(Debug, Clone, Copy)]
+struct Regular {
+    identity: Identity,
+    size: u64,
+    writable: Option<Writable>,
+}
+
+impl Regular {
+    fn of(root: &Root, path: &Path, seen: &Seen) -> Self {
+        Self { identity: seen.identity, size: seen.size, writable: writable(root, path, seen) }
+    }
+}
+
+/// Who beside the owner may write; nobody on a file system that is mounted read-only, or in a sticky directory.
+fn writable(root: &Root, path: &Path, seen: &Seen) -> Option<Writable> {
+    let who = match (seen.mode & 0o002 != 0, seen.mode & 0o020 != 0) {
+        (true, _) => Writable::Others,
+        (false, true) => Writable::Group,
+        (false, false) => return None,
+    };
+    let sticky = seen.kind == FileType::Directory && seen.mode & 0o1000 != 0;
+    if sticky || root.is_read_only(path) { None } else { Some(who) }
 }

@@ -1,16 +1,20 @@
 //! Paths to a [`Store`]: discover, read, take apart, relate. The only place with threads.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::content::{self, Content};
-use super::discover::{Access, Discovery, Member, OddEntry, Trouble, discover};
-use super::model::{Certificate, CertificateId, File, FileId, Link, Occurrence, OccurrenceId, Store};
+use super::content::{self, Content, Encoding, Shape};
+use super::discover::{Access, Discovery, Member, Reach, discover};
+use super::model::{
+    Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, OddEntry, Store,
+    Trouble,
+};
 use super::read;
+use super::root::Root;
 use super::source::{Source, SourceId, SourceKind};
 use crate::error::Result;
 use crate::openssl::hash_link::LinkName;
@@ -19,50 +23,68 @@ use crate::openssl::locations::is_bundle_name;
 /// Below this many bytes a pool of threads costs more than it gains.
 const WORTH_THREADS: u64 = 4 << 20;
 
-/// Loads everything that the paths name. Trouble inside becomes findings; a named path that cannot be read is among
-/// [`Store::failures`].
+/// How a store is loaded.
+#[derive(Debug, Clone, Default)]
+pub struct Loading {
+    /// Where paths start, and how far discovery goes.
+    pub reach: Reach,
+    /// Whether the comment lines before each block are kept.
+    pub comments: bool,
+}
+
+/// Loads everything that the paths name, on this machine. Trouble inside becomes findings; a named path that cannot be
+/// read is among [`Store::failures`].
 #[must_use]
 pub fn load(paths: &[PathBuf]) -> Store {
-    let discovery = discover(paths);
-    let contents = read_all(&discovery.members);
-    Assembly::default().run(discovery, contents)
+    load_with(paths, &Loading::default())
+}
+
+/// Loads everything that the paths name, in one of several ways.
+#[must_use]
+pub fn load_with(paths: &[PathBuf], loading: &Loading) -> Store {
+    let discovery = discover(paths, &loading.reach);
+    let take_apart = if loading.comments { content::read_with_comments } else { content::read };
+    let read_one = |member: &Member| {
+        let path = &member.names[0];
+        let bytes = match member.access {
+            Access::Regular => read::regular(&loading.reach.root, path)?,
+            Access::Pipe => read::pipe(&loading.reach.root, path)?,
+            Access::StandardInput => read::standard_input()?,
+        };
+        Ok((bytes.len() as u64, take_apart(&bytes)))
+    };
+    let total: u64 = discovery.members.iter().map(|member| member.size).sum();
+    let contents: Vec<Loaded> = if total < WORTH_THREADS {
+        discovery.members.iter().map(read_one).collect()
+    } else {
+        discovery.members.par_iter().map(read_one).collect()
+    };
+    Assembly::default().run(discovery, contents, &loading.reach.root)
 }
 
 /// Loads bytes as if they were a file of this name; for tests and for libraries that have no file.
 #[must_use]
 pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
     let mut discovery = Discovery::default();
-    discovery.places.push(super::discover::Place { path: name.into(), directory: false, identity: None });
+    discovery.places.push(super::discover::Place {
+        path: name.into(),
+        directory: false,
+        named: true,
+        identity: None,
+        writable: None,
+    });
     discovery.members.push(Member {
         source: SourceId(0),
         names: vec![name.into()],
         identity: None,
         access: Access::StandardInput,
         size: bytes.len() as u64,
+        writable: None,
     });
-    Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))])
+    Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))], &Root::host())
 }
 
 type Loaded = Result<(u64, Content)>;
-
-fn read_all(members: &[Member]) -> Vec<Loaded> {
-    let total: u64 = members.iter().map(|member| member.size).sum();
-    if total < WORTH_THREADS {
-        members.iter().map(read_one).collect()
-    } else {
-        members.par_iter().map(read_one).collect()
-    }
-}
-
-fn read_one(member: &Member) -> Loaded {
-    let path = &member.names[0];
-    let bytes = match member.access {
-        Access::Regular => read::regular(path)?,
-        Access::Pipe => read::pipe(path)?,
-        Access::StandardInput => read::standard_input()?,
-    };
-    Ok((bytes.len() as u64, content::read(&bytes)))
-}
 
 /// A store in the making.
 #[derive(Default)]
@@ -71,8 +93,9 @@ struct Assembly {
 }
 
 impl Assembly {
-    fn run(mut self, discovery: Discovery, contents: Vec<Loaded>) -> Store {
-        let Discovery { places, members, hash_names, odd, failures, .. } = discovery;
+    fn run(mut self, discovery: Discovery, contents: Vec<Loaded>, root: &Root) -> Store {
+        let Discovery { places, members, hash_names, odd, failures, leftovers, leading_out, .. } = discovery;
+        self.store.leading_out = leading_out;
         self.store.failures = failures;
         self.store.odd = odd;
         self.store.sources = places
@@ -82,7 +105,8 @@ impl Assembly {
                 kind: if place.directory { SourceKind::Directory } else { SourceKind::Other },
                 inside: None,
                 identity: place.identity,
-                named: true,
+                writable: place.writable,
+                named: place.named,
             })
             .collect();
         for name in &hash_names {
@@ -110,8 +134,10 @@ impl Assembly {
                 states: Vec::new(),
             });
         }
+        self.store.leftovers = leftovers.into_iter().filter_map(|path| leftover(root, path)).collect();
         self.name_kinds();
         self.bundles_inside();
+        self.drop_empty();
         self.store.odd.sort_by(|a, b| (a.source, &a.path).cmp(&(b.source, &b.path)));
         self.index();
         self.store.resolve_links();
@@ -140,12 +166,15 @@ impl Assembly {
                 noise: found.noise,
                 trailing: found.trailing,
                 ber: found.ber,
+                distrust: found.distrust,
+                comment: found.comment,
             });
         }
         self.store.files.push(File {
             source: member.source,
             names: member.names,
             identity: member.identity,
+            writable: member.writable,
             bytes,
             occurrences: start..self.store.occurrences.len(),
             others: content.others,
@@ -186,7 +215,12 @@ impl Assembly {
             if source.kind != SourceKind::Other {
                 continue;
             }
+            let mut occurrences = self.store.occurrences[file.occurrences.clone()].iter();
             source.kind = match file.occurrences.len() {
+                1.. if occurrences.all(|occurrence| occurrence.encoding == Encoding::Pkcs7) => {
+                    SourceKind::Pkcs7
+                }
+                0 if matches!(file.shape, Some(Shape::Keystore(_))) => SourceKind::Keystore,
                 0 => SourceKind::Other,
                 1 if !file.path().file_name().is_some_and(named_like_a_bundle) => SourceKind::Certificate,
                 _ => SourceKind::CaFile,
@@ -241,12 +275,35 @@ impl Assembly {
                     kind: SourceKind::CaFile,
                     inside: Some(directory),
                     identity: None,
+                    writable: None,
                     named: false,
                 };
                 self.store.sources.push(source);
                 self.store.files[index].source = id;
             }
         }
+    }
+
+    /// A named file that could not be read gives no source: nothing is known of it. Neither does a second name of a
+    /// file that is there already.
+    fn drop_empty(&mut self) {
+        let read: BTreeSet<SourceId> = self.store.files.iter().map(|file| file.source).collect();
+        let stays = |id: SourceId, source: &Source| source.kind != SourceKind::Other || read.contains(&id);
+        let mut numbers = Vec::with_capacity(self.store.sources.len());
+        let mut sources = Vec::with_capacity(self.store.sources.len());
+        for (index, source) in std::mem::take(&mut self.store.sources).into_iter().enumerate() {
+            numbers.push(SourceId(sources.len()));
+            if stays(SourceId(index), &source) {
+                sources.push(source);
+            }
+        }
+        for source in &mut sources {
+            source.inside = source.inside.map(|directory| numbers[directory.0]);
+        }
+        self.store.sources = sources;
+        self.store.files.iter_mut().for_each(|file| file.source = numbers[file.source.0]);
+        self.store.links.iter_mut().for_each(|link| link.source = numbers[link.source.0]);
+        self.store.odd.iter_mut().for_each(|entry| entry.source = numbers[entry.source.0]);
     }
 
     /// Indices by source, for everybody who asks later.
@@ -256,6 +313,23 @@ impl Assembly {
         for (index, file) in self.store.files.iter().enumerate() {
             self.store.files_by_source[file.source.0].push(FileId(index));
         }
+        let directories: HashMap<&Path, usize> = self
+            .store
+            .sources
+            .iter()
+            .enumerate()
+            .filter(|(_, source)| matches!(source.kind, SourceKind::CaPath | SourceKind::Directory))
+            .map(|(index, source)| (source.path.as_path(), index))
+            .collect();
+        let mut members = vec![Vec::new(); count];
+        for (index, file) in self.store.files.iter().enumerate() {
+            let mut own: Vec<usize> =
+                file.names.iter().filter_map(|name| directories.get(name.parent()?)).copied().collect();
+            own.sort_unstable();
+            own.dedup();
+            own.into_iter().for_each(|directory| members[directory].push(FileId(index)));
+        }
+        self.store.members_by_directory = members;
         self.store.links.sort_by(|a, b| (a.source, &a.name).cmp(&(b.source, &b.name)));
         self.store.links_by_source = vec![0..0; count];
         for (index, link) in self.store.links.iter().enumerate() {
@@ -267,6 +341,14 @@ impl Assembly {
             }
         }
     }
+}
+
+/// What a leftover holds; one that cannot be read is nobody's trust either.
+fn leftover(root: &Root, path: PathBuf) -> Option<Leftover> {
+    let bytes = read::regular(root, &path).ok()?;
+    let certificates: Vec<_> =
+        content::read(&bytes).certificates.into_iter().map(|found| found.fingerprint).collect();
+    if certificates.is_empty() { None } else { Some(Leftover { path, certificates }) }
 }
 
 fn named_like_a_bundle(name: &OsStr) -> bool {

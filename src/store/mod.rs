@@ -6,4 +6,6 @@ pub mod discover;
 pub mod load;
 pub mod model;
 pub mod read;
+pub mod root;
 pub mod source;
+pub mod updater;

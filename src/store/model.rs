@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use super::content::{Encoding, OtherBlock, OtherKind, Shape};
-use super::discover::{OddEntry, Trouble};
-use super::read::Identity;
-use super::source::{Source, SourceId, SourceKind};
+use super::content::{Distrust, Encoding, OtherBlock, OtherKind, Shape};
+use super::source::{Identity, Source, SourceId, SourceKind, Writable};
 use crate::certificate::CertificateDer;
 use crate::certificate::extensions;
+use crate::certificate::facts::{Facts, FactsError};
 use crate::certificate::fingerprint::{Fingerprint, SpkiDigest};
 use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::Validity;
 use crate::error::Error;
 use crate::openssl::hash_link::{HashLink, LinkKind, LinkName};
 use crate::openssl::name_hash;
+use crate::openssl::refusal::{self, Refused};
 use crate::pem::scan::{Defect, DefectKind, Noise};
 
 /// Number of a file in its store.
@@ -38,6 +39,8 @@ pub struct File {
     pub names: Vec<PathBuf>,
     /// Device and inode, where there are.
     pub identity: Option<Identity>,
+    /// Who beside the owner may write it.
+    pub writable: Option<Writable>,
     /// Its size in bytes.
     pub bytes: u64,
     /// Its certificates, in order.
@@ -79,6 +82,19 @@ pub struct Occurrence {
     pub trailing: usize,
     /// Whether its outer header is not DER.
     pub ber: bool,
+    /// Text before it that distrusts it.
+    pub distrust: Option<Distrust>,
+    /// The comment lines before it, where they were asked for.
+    pub comment: Option<String>,
+}
+
+/// A file that a tool left behind, with the certificates in it. No trust of this store.
+#[derive(Debug, Clone)]
+pub struct Leftover {
+    /// Its path.
+    pub path: PathBuf,
+    /// What it holds.
+    pub certificates: Vec<Fingerprint>,
 }
 
 /// One distinct certificate.
@@ -98,10 +114,13 @@ pub struct Certificate {
     pub subject_hash_old: u32,
     /// Whether subject and issuer are the same name to OpenSSL.
     pub self_issued: bool,
+    /// Why OpenSSL refuses it, as far as castore checks that.
+    pub refused: Option<Refused>,
     /// Whether it may issue certificates; `None` where that cannot be read.
     pub ca: Option<bool>,
     /// Where it stands.
     pub occurrences: Vec<OccurrenceId>,
+    facts: OnceLock<Result<Facts, FactsError>>,
 }
 
 impl Certificate {
@@ -119,11 +138,62 @@ impl Certificate {
             subject_hash: name_hash::subject_hash(fields.subject),
             subject_hash_old: name_hash::subject_hash_old(fields.subject),
             self_issued,
+            refused: refusal::refused(&fields),
             ca: extensions::is_ca(&fields, self_issued),
             occurrences: Vec::new(),
+            facts: OnceLock::new(),
             der,
         }
     }
+
+    /// Public key and signature, read once and only when somebody asks.
+    ///
+    /// # Errors
+    /// Where x509-parser refuses the certificate.
+    pub fn facts(&self) -> Result<&Facts, &FactsError> {
+        self.facts.get_or_init(|| Facts::read(self.der.as_bytes())).as_ref()
+    }
+}
+
+/// An entry of a directory that is no member.
+#[derive(Debug, Clone)]
+pub struct OddEntry {
+    /// The directory.
+    pub source: SourceId,
+    /// Its path.
+    pub path: PathBuf,
+    /// What it is.
+    pub trouble: Trouble,
+    /// Where it points, if it is a link.
+    pub target: Option<PathBuf>,
+}
+
+/// Why an entry cannot be a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// A link to nothing.
+    Dangling,
+    /// A link that leads back to itself.
+    Loop,
+    /// A directory, or a link to one.
+    Directory,
+    /// A FIFO, a device or a socket, or a link to one.
+    NotRegular(Special),
+    /// A name that tools leave behind.
+    Leftover,
+    /// The system does not let us look, for this reason.
+    Unreadable(String),
+}
+
+/// What stands where a file belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    /// A named pipe; opening it waits for a writer.
+    Fifo,
+    /// A character or block device.
+    Device,
+    /// A socket.
+    Socket,
 }
 
 /// What is the matter with a hash link. `Ok` stands alone.
@@ -194,11 +264,15 @@ pub struct Store {
     pub(super) occurrences: Vec<Occurrence>,
     pub(super) links: Vec<Link>,
     pub(super) odd: Vec<OddEntry>,
+    pub(super) leftovers: Vec<Leftover>,
+    pub(super) leading_out: Vec<(PathBuf, PathBuf)>,
     pub(super) failures: Vec<Error>,
     pub(super) reachable: BTreeMap<(SourceId, CertificateId), Vec<usize>>,
     pub(super) by_fingerprint: HashMap<Fingerprint, CertificateId>,
     /// For each source its files, in order.
     pub(super) files_by_source: Vec<Vec<FileId>>,
+    /// For each directory the files that have a name in it, whichever source they belong to.
+    pub(super) members_by_directory: Vec<Vec<FileId>>,
     /// For each source the range of its links.
     pub(super) links_by_source: Vec<Range<usize>>,
 }
@@ -233,6 +307,16 @@ impl Store {
     #[must_use]
     pub fn odd_entries(&self) -> &[OddEntry] {
         &self.odd
+    }
+    /// Links whose text leads above the root, with their target.
+    #[must_use]
+    pub fn leading_out(&self) -> &[(PathBuf, PathBuf)] {
+        &self.leading_out
+    }
+    /// Files that tools left behind, where they hold certificates.
+    #[must_use]
+    pub fn leftovers(&self) -> &[Leftover] {
+        &self.leftovers
     }
     /// Named paths that could not be read.
     #[must_use]
@@ -295,10 +379,7 @@ impl Store {
     }
     /// The files that have a name directly inside a named directory, whichever source they belong to.
     pub fn members_of(&self, directory: SourceId) -> impl Iterator<Item = (FileId, &File)> {
-        (0..self.files.len())
-            .map(FileId)
-            .filter(move |&file| self.lies_in(file, directory))
-            .map(|file| (file, &self.files[file.0]))
+        self.members_by_directory[directory.0].iter().map(|&file| (file, &self.files[file.0]))
     }
     /// The links by which OpenSSL's look-up in a directory finds a certificate; empty where it does not.
     #[must_use]
@@ -340,21 +421,32 @@ impl Store {
             .others
             .iter()
             .filter(|block| match &block.kind {
-                OtherKind::Malformed { defects, .. } => {
-                    block.label.is_certificate()
-                        && !defects.iter().all(|defect| {
-                            matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
-                        })
-                }
+                // OpenSSL stops at a damaged block of any label; an END without BEGIN is text to it.
+                OtherKind::Malformed { defects, .. } => !defects.iter().any(|defect| {
+                    matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
+                }),
                 OtherKind::NotACertificate(_) => true,
-                _ => false,
+                _ => !block.base64,
             })
             .map(|block| block.span.start)
             .min()
             .unwrap_or(usize::MAX);
         let mut loaded = 0;
         for occurrence in &self.occurrences[file.occurrences.clone()] {
-            let refused = occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
+            // A boundary that does not stand alone on its line is no boundary to OpenSSL; what stands behind a
+            // certificate must be trust attributes (d2i_X509_AUX).
+            let hidden = [
+                Noise::TEXT_BEFORE_BEGIN,
+                Noise::TEXT_BEFORE_END,
+                Noise::TEXT_AFTER_BEGIN,
+                Noise::TEXT_AFTER_END,
+            ]
+            .iter()
+            .any(|&noise| occurrence.noise.has(noise));
+            let refused = hidden
+                || self.certificates[occurrence.certificate.0].refused.is_some()
+                || occurrence.trailing > 0 && occurrence.trust.is_none()
+                || occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
             if !matches!(occurrence.encoding, Encoding::Pem(_)) || refused || occurrence.span.start > stop {
                 break;
             }
@@ -408,13 +500,14 @@ impl Store {
                 stopped |= !complete;
             }
         }
+        let mut inside = HashMap::new();
         for link in &mut links {
-            self.judge(link);
+            self.judge(link, &mut inside);
         }
         self.links = links;
     }
 
-    fn judge(&self, link: &mut Link) {
+    fn judge(&self, link: &mut Link, known: &mut HashMap<(SourceId, FileId), bool>) {
         let name = link.hash_link();
         let mut states = std::mem::take(&mut link.states);
         if matches!(link.link, LinkName::Improper(_)) {
@@ -468,13 +561,14 @@ impl Store {
                 }
                 let inside = |path: &PathBuf| {
                     path.parent() == Some(self.sources[link.source.0].path.as_path())
-                        && path.file_name() != Some(&link.name)
                         && !path.file_name().is_some_and(|name| {
                             use std::os::unix::ffi::OsStrExt as _;
                             LinkName::parse(name.as_bytes()).is_some()
                         })
                 };
-                if link.target.is_some() && !file.names.iter().any(inside) {
+                let mut inside =
+                    || *known.entry((link.source, file_id)).or_insert_with(|| file.names.iter().any(inside));
+                if link.target.is_some() && !inside() {
                     states.push(LinkState::Outside);
                 }
                 if self.sources[file.source.0].kind == SourceKind::CaFile && file.occurrences.len() > 1 {

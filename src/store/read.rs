@@ -5,18 +5,11 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, OFlags};
+
+use super::root::Root;
 
 use crate::error::{Error, Result};
-
-/// Device and inode: one file, whatever its names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Identity {
-    /// Device.
-    pub device: u64,
-    /// Inode.
-    pub inode: u64,
-}
 
 /// How often a file that changes under the reading is read again.
 const ATTEMPTS: u32 = 3;
@@ -26,11 +19,10 @@ const ATTEMPTS: u32 = 3;
 /// # Errors
 /// [`Error::Io`], also where the path is no regular file any more; [`Error::Changed`] where it changed each time that
 /// it was read.
-pub fn regular(path: &Path) -> Result<Vec<u8>> {
+pub fn regular(root: &Root, path: &Path) -> Result<Vec<u8>> {
     for _ in 0..ATTEMPTS {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let handle =
-            rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Error::io("open", path, error))?;
+        let handle = root.open(path, flags).map_err(|error| Error::io("open", path, error))?;
         let stat = |handle: &File| rustix::fs::fstat(handle).map_err(|error| Error::io("read", path, error));
         let mut file = File::from(handle);
         let before = stat(&file)?;
@@ -52,10 +44,10 @@ pub fn regular(path: &Path) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`Error::Io`].
-pub fn pipe(path: &Path) -> Result<Vec<u8>> {
+pub fn pipe(root: &Root, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|mut file| file.read_to_end(&mut bytes))
+    root.open(path, OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC)
+        .and_then(|handle| File::from(handle).read_to_end(&mut bytes))
         .map_err(|error| Error::io("read", path, error))?;
     Ok(bytes)
 }

@@ -2,11 +2,27 @@
 
 use std::path::PathBuf;
 
-use super::read::Identity;
+/// Who beside the owner may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writable {
+    /// Everybody.
+    Others,
+    /// The group.
+    Group,
+}
 
 /// Number of a source in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub usize);
+
+/// Device and inode: one file, whatever its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
 
 /// What a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +36,10 @@ pub enum SourceKind {
     Directory,
     /// A file with one certificate.
     Certificate,
+    /// A file that is nothing but PKCS#7.
+    Pkcs7,
+    /// A Java or PKCS#12 keystore.
+    Keystore,
     /// A file without a certificate.
     Other,
 }
@@ -35,6 +55,8 @@ pub struct Source {
     pub inside: Option<SourceId>,
     /// Device and inode of a directory.
     pub identity: Option<Identity>,
+    /// Who beside the owner may write the directory.
+    pub writable: Option<Writable>,
     /// Whether the user named it.
     pub named: bool,
 }

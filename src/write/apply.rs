@@ -1,5 +1,4 @@
 //! A plan's steps, in order.
-#![allow(clippy::disallowed_methods, reason = "this module removes what a failed run has staged")]
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use crate::certificate::fingerprint::Fingerprint;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Step};
 use crate::store::content;
+use crate::store::root::Root;
 
 /// Carries out a plan.
 ///
@@ -18,14 +18,14 @@ use crate::store::content;
 /// # Errors
 /// [`Error::Io`] and [`Error::ReadBack`]. Where staging fails nothing was changed; where a later step fails, the steps
 /// before it stand, each file whole, and a second run does the rest.
-pub fn apply(plan: &Plan) -> Result<()> {
+pub fn apply(root: &Root, plan: &Plan) -> Result<()> {
     let (new_directory, steps) =
         match plan.steps.iter().position(|step| matches!(step, Step::MakeDirectory { .. })) {
             None => (None, plan.steps.as_slice()),
             Some(at) => (Some(at), plan.steps.as_slice()),
         };
-    let Some(at) = new_directory else { return run(steps, None) };
-    let Step::MakeDirectory { path } = &steps[at] else { return run(steps, None) };
+    let Some(at) = new_directory else { return run(root, steps, None) };
+    let Step::MakeDirectory { path } = &steps[at] else { return run(root, steps, None) };
     // What is made inside the new directory is made in the staged one; the rest waits until it has its name.
     let (inside, outside): (Vec<Step>, Vec<Step>) = steps
         .iter()
@@ -33,24 +33,40 @@ pub fn apply(plan: &Plan) -> Result<()> {
         .cloned()
         .partition(|step| step_path(step).parent() == Some(path.as_path()));
     let name = path.file_name().ok_or_else(|| Error::NotADirectory { path: path.clone() })?;
-    let parent = Directory::open(path.parent().unwrap_or(Path::new("")))?;
+    let parent = Directory::open(root, path.parent().unwrap_or(Path::new("")))?;
     let stage = parent.make_stage_directory()?;
-    let staged_path = parent.path().join(&stage);
-    let made = run(&inside, Some((path, &staged_path)))
-        .and_then(|()| run_all_but_placing(&outside))
+    let made = parent
+        .open_inside(&stage)
+        .and_then(|staged| run(root, &inside, Some((path, staged))))
+        .and_then(|()| run_all_but_placing(root, &outside))
         .and_then(|()| parent.place_directory(&stage, name));
     if let Err(error) = made {
-        // Only what this run made is in it.
-        let _ = std::fs::remove_dir_all(&staged_path);
+        parent.remove_stage_directory(&stage);
         return Err(error);
     }
     parent.sync()?;
-    run(&outside, None)
+    run(root, &outside, None)
+}
+
+/// Writes one file that is no store: staged, flushed, read back, renamed.
+///
+/// # Errors
+/// [`Error::Io`] and [`Error::ReadBack`].
+pub fn write_file(root: &Root, path: &Path, bytes: &[u8]) -> Result<()> {
+    let name = path.file_name().ok_or_else(|| Error::NotADirectory { path: path.to_owned() })?;
+    let directory = Directory::open(root, path.parent().unwrap_or(Path::new("")))?;
+    let staged = directory.stage(bytes)?;
+    staged.sync()?;
+    if staged.read_back()? != bytes {
+        return Err(Error::ReadBack { path: staged.path() });
+    }
+    staged.place(name)?;
+    directory.sync()
 }
 
 /// Tries whether the files of the other steps can be written, before the directory takes its name.
-fn run_all_but_placing(steps: &[Step]) -> Result<()> {
-    let directories = open_directories(steps, None)?;
+fn run_all_but_placing(root: &Root, steps: &[Step]) -> Result<()> {
+    let directories = open_directories(root, steps, None)?;
     stage_files(steps, &directories).map(drop)
 }
 
@@ -64,20 +80,17 @@ fn step_path(step: &Step) -> &Path {
     }
 }
 
-/// The directories that steps work in, open; `moved` says that one of them stands elsewhere for now.
-fn open_directories(
-    steps: &[Step],
-    moved: Option<(&PathBuf, &PathBuf)>,
-) -> Result<Vec<(PathBuf, Directory)>> {
+/// A directory that is planned to stand at a path, and stands elsewhere for now.
+type Moved<'a> = Option<(&'a PathBuf, Directory)>;
+
+/// The directories that steps work in, open.
+fn open_directories(root: &Root, steps: &[Step], moved: Moved<'_>) -> Result<Vec<(PathBuf, Directory)>> {
     let mut open: Vec<(PathBuf, Directory)> = Vec::new();
+    open.extend(moved.map(|(planned, staged)| (planned.clone(), staged)));
     for step in steps {
         let parent = step_path(step).parent().unwrap_or(Path::new(""));
         if !open.iter().any(|(path, _)| path == parent) {
-            let real = match moved {
-                Some((planned, staged)) if planned == parent => staged,
-                _ => parent,
-            };
-            open.push((parent.to_owned(), Directory::open(real)?));
+            open.push((parent.to_owned(), Directory::open(root, parent)?));
         }
     }
     Ok(open)
@@ -124,8 +137,8 @@ fn reads_as(bytes: &[u8], holds: &[Fingerprint]) -> bool {
         && content.certificates.iter().map(|found| found.fingerprint).eq(holds.iter().copied())
 }
 
-fn run(steps: &[Step], moved: Option<(&PathBuf, &PathBuf)>) -> Result<()> {
-    let open = open_directories(steps, moved)?;
+fn run(root: &Root, steps: &[Step], moved: Moved<'_>) -> Result<()> {
+    let open = open_directories(root, steps, moved)?;
     let staged = stage_files(steps, &open)?;
     for (step, file) in steps.iter().zip(staged) {
         let directory = directory(&open, step)?;

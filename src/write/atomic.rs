@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Result};
+use crate::store::root::Root;
 
 /// Names that are tried before staging gives up: each is one that somebody else has.
 const ATTEMPTS: u32 = 100;
@@ -37,12 +38,35 @@ impl Directory {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(root: &Root, path: &Path) -> Result<Self> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle =
-            rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Error::io("open", path, error))?;
+        let handle = root.open(path, flags).map_err(|error| Error::io("open", path, error))?;
         Ok(Self { handle, path: path.to_owned() })
+    }
+
+    /// Opens a directory inside, which must be no link.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn open_inside(&self, name: &OsStr) -> Result<Self> {
+        let path = self.path.join(name);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(&self.handle, name, flags, Mode::empty())
+            .map_err(|error| Error::io("open", &path, error))?;
+        Ok(Self { handle, path })
+    }
+
+    /// Removes a directory that a run has made and filled with files and links. What cannot be removed stays.
+    pub fn remove_stage_directory(&self, name: &OsStr) {
+        if let Ok(stage) = self.open_inside(name)
+            && let Ok(entries) = rustix::fs::Dir::read_from(&stage.handle)
+        {
+            for entry in entries.flatten() {
+                let _ = rustix::fs::unlinkat(&stage.handle, entry.file_name(), AtFlags::empty());
+            }
+        }
+        let _ = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
     }
 
     /// A name that no `rehash` reads and that castore knows again.

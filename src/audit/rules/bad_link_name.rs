@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a name like a hash link that OpenSSL never looks up",
     why: "Look-ups ask for eight lower-case digits and a number without leading zeros; openssl rehash takes the name for a link that is there, and does not repair it.",
+    example: "A7D666E7.0 from a file system that knows no case",
     help: "castore rehash DIR",
     source: "OpenSSL by_dir.c: the name is printed with \"%08lx.%s%d\"",
     check,
@@ -22,6 +23,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::BadLinkName { meant: link.hash_link() },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(store.source(link.source).path.join(&link.name))],
         });
     }

@@ -11,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "dates that are reversed or cannot be read",
     why: "OpenSSL compares no date that is not written as RFC 5280 demands: such a certificate never verifies, and OpenSSL 4.0 refuses the whole file for some of them.",
+    example: "notAfter 2401010000Z, without seconds",
     help: "ask the CA for a certificate with proper dates; castore keeps it and never takes it for expired",
     source: "OpenSSL X509_cmp_time (crypto/x509/x509_vfy.c); RFC 5280 sections 4.1.2.5.1 and 4.1.2.5.2",
     check,
@@ -33,6 +34,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::BadValidity(what),
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }

@@ -5,8 +5,7 @@ use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::openssl::hash_link::LinkName;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// A link to nothing.
@@ -15,6 +14,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a link to nothing",
     why: "It is what is left of a certificate that went. A hash link to nothing also hides the links with higher numbers from OpenSSL.",
+    example: "Swisscom_Root_CA_1.pem -> /usr/share/ca-certificates/mozilla/Swisscom_Root_CA_1.crt, after an upgrade removed it",
     help: "remove it, or run castore rehash DIR where it is a hash link",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c); symlink(7)",
     check,
@@ -32,6 +32,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::DanglingLink { target: entry.target.clone().unwrap_or_default() },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(entry.path.clone())],
         });
     }

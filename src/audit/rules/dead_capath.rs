@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a directory of hash links of which none resolves",
     why: "OpenSSL finds no certificate in it. It comes from copying the directory without the files that its links point to.",
+    example: "COPY --from=build /etc/ssl/certs /etc/ssl/certs, without /usr/share/ca-certificates",
     help: "copy with the links followed (cp -L), or copy the files that the links name as well",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c)",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::DeadCapath { links: store.links_of(id).count() },
                 certificate: None,
+                ignored: false,
                 places: vec![Place::Source(id)],
             });
         }

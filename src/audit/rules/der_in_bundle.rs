@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "DER bytes inside a PEM file",
     why: "PEM readers see no certificate there, and the bytes may hide the block behind them.",
+    example: "cp root.der /usr/local/share/ca-certificates/root.crt; update-ca-certificates",
     help: "encode it as PEM (openssl x509 -inform DER), or let castore compact do so",
     source: "RFC 7468 section 2; update-ca-certificates(8) copies a DER .crt into the bundle as it is",
     check,
@@ -24,6 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::DerInBundle { length: occurrence.span.len() },
                 certificate: Some(occurrence.certificate),
+                ignored: false,
                 places: vec![Place::Occurrence(crate::store::model::OccurrenceId(index))],
             });
         }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "the same certificate twice in one file",
     why: "Every reader parses it twice: the time that a bundle costs grows with its blocks.",
+    example: "a corporate root appended to the bundle by two configuration tools",
     help: "castore compact FILE --bundle FILE keeps the first of each",
     source: "measured: a bundle with every certificate twice costs OpenSSL, GnuTLS and PHP twice the time",
     check,
@@ -31,6 +32,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                     rule: RULE.id,
                     detail: Detail::Duplicate,
                     certificate: Some(certificate),
+                    ignored: false,
                     places: places.into_iter().map(Place::Occurrence).collect(),
                 });
             }

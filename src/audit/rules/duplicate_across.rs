@@ -5,7 +5,7 @@ use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::store::model::{CertificateId, OccurrenceId, Store};
 use crate::store::source::SourceId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The same certificate in several files.
 pub const RULE: Rule = Rule {
@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "the same certificate in several files",
     why: "Readers of whole directories (GnuTLS, Go, rustls) parse it once a file.",
+    example: "rd-0.pem, rd-1.pem, rd-2.pem: one more copy at each start of a service",
     help: "keep one file of each: castore compact PATH... --capath NEW",
     source: "measured: libcurl-gnutls and git parse every file and every name of a directory",
     check,
@@ -25,8 +26,9 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         if certificate.occurrences.len() < 2 {
             continue;
         }
-        // One place for each file: copies inside a file are another rule's.
+        // One place for each file and trust: copies inside a file are another rule's.
         let mut earlier: Vec<OccurrenceId> = Vec::new();
+        let mut known = HashSet::new();
         for &later in &certificate.occurrences {
             if earlier.iter().any(|&place| repeats(store, place, later)) {
                 let source = store.file(store.occurrence(later).file).source;
@@ -35,11 +37,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 entry.1.push(later);
             }
             let place = store.occurrence(later);
-            let known = earlier.last().is_some_and(|&last| {
-                let last = store.occurrence(last);
-                (last.file, &last.trust) == (place.file, &place.trust)
-            });
-            if !known {
+            if known.insert((place.file, &place.trust)) {
                 earlier.push(later);
             }
         }
@@ -50,6 +48,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::DuplicateAcross { source, certificates: certificates.len() },
             certificate: None,
+            ignored: false,
             places: places.into_iter().map(Place::Occurrence).collect(),
         });
     }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "an expired certificate",
     why: "OpenSSL and GnuTLS trust nothing below it, and it can hide a valid certificate of its subject; rustls and Java still accept an expired anchor.",
+    example: "DST Root CA X3, since 2021-09-30",
     help: "castore compact drops it and lists it; --expired keep keeps it",
     source: "RFC 5280 section 6.1.3; measured: OpenSSL, GnuTLS, Go and NSS refuse, rustls and Java accept",
     check,
@@ -38,6 +39,7 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::Expired { not_after, superseded },
             certificate: Some(id),
+            ignored: false,
             places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
         });
     }

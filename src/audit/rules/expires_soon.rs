@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a certificate that expires soon",
     why: "From that day on OpenSSL and GnuTLS trust nothing below it.",
+    example: "a root that ends within --expiring-within (30 days)",
     help: "see whether the distribution has a newer ca-certificates, or ask the CA for its next root",
     source: "RFC 5280 section 4.1.2.5",
     check,
@@ -26,6 +27,7 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::ExpiresSoon { not_after, days: left / 86_400 },
                 certificate: Some(id),
+                ignored: false,
                 places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
             });
         }

@@ -14,6 +14,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "END and BEGIN on one line",
     why: "OpenSSL loads nothing from such a file. It comes from joining files of which one has no final newline.",
+    example: "printf %s \"$(cat a.pem)\" > ca.pem; cat b.pem >> ca.pem",
     help: "put a newline between the two boundaries: castore compact does",
     source: "OpenSSL PEM_read_bio_ex (crypto/pem/pem_lib.c): PEM_R_BAD_END_LINE; measured with 1.1.1 to 4.0",
     check,
@@ -38,6 +39,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::GluedBoundary { times: places.len() },
                 certificate: None,
+                ignored: false,
                 places: places
                     .into_iter()
                     .map(|(offset, line)| Place::File { file: id, line, offset })

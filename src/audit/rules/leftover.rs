@@ -3,8 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 
 /// A file that a tool or an editor left behind.
 pub const RULE: Rule = Rule {
@@ -12,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "a file that a tool or an editor left behind",
     why: "castore does not read it as trust; readers of whole directories (GnuTLS, Go) may.",
+    example: "ca-certificates.crt.new of an interrupted update-ca-certificates",
     help: "remove it",
     source: "dpkg(1), rpm(8), update-ca-certificates(8): names of their copies and temporary files",
     check,
@@ -23,6 +23,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::Leftover,
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(entry.path.clone())],
         });
     }

@@ -5,8 +5,7 @@ use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::openssl::hash_link::LinkName;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// A link that leads back to itself.
@@ -15,6 +14,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a link that leads back to itself",
     why: "Nothing can be read through it; `openssl rehash` counts it as an error.",
+    example: "a.pem -> b.pem, b.pem -> a.pem",
     help: "remove it",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c); symlink(7)",
     check,
@@ -32,6 +32,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::LinkLoop { target: entry.target.clone().unwrap_or_default() },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(entry.path.clone())],
         });
     }

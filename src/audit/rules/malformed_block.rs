@@ -14,6 +14,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a damaged PEM block",
     why: "One bad block makes OpenSSL refuse the whole CAfile, the good certificates before it included; Python says nothing.",
+    example: "a bundle cut off by a full disk: the last block has no END",
     help: "put the block in order by hand, or leave it out: castore compact --malformed drop|repair",
     source: "OpenSSL PEM_read_bio_ex (crypto/pem/pem_lib.c), X509_load_cert_crl_file; RFC 7468 sections 2 and 3",
     check,
@@ -32,7 +33,13 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             };
             let place = Place::File { file: id, line: defect.line, offset: defect.offset };
             let detail = Detail::MalformedBlock { label: block.label, kind: defect.kind, counted: false };
-            findings.push(Finding { rule: RULE.id, detail, certificate: None, places: vec![place] });
+            findings.push(Finding {
+                rule: RULE.id,
+                detail,
+                certificate: None,
+                ignored: false,
+                places: vec![place],
+            });
         }
         for (_, occurrence) in store.occurrences_of_file(id) {
             for defect in occurrence.defects.iter().filter(|defect| defect.kind != DefectKind::GluedBoundary)
@@ -42,6 +49,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                     rule: RULE.id,
                     detail: Detail::MalformedBlock { label, kind: defect.kind, counted: true },
                     certificate: Some(occurrence.certificate),
+                    ignored: false,
                     places: vec![Place::File { file: id, line: defect.line, offset: defect.offset }],
                 });
             }

@@ -1,18 +1,18 @@
-//! `malformed-certificate`: a block that says CERTIFICATE and holds none.
+//! `malformed-certificate`: a certificate that OpenSSL or GnuTLS refuses.
 
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::store::content::OtherKind;
-use crate::store::model::FileId;
-use crate::store::model::Store;
+use crate::store::model::{FileId, OccurrenceId, Store};
 
-/// A block that says CERTIFICATE and holds none.
+/// A certificate that OpenSSL or GnuTLS refuses.
 pub const RULE: Rule = Rule {
     id: "malformed-certificate",
     severity: Severity::Error,
-    title: "a block that says CERTIFICATE and holds none",
+    title: "a certificate that OpenSSL or GnuTLS refuses",
     why: "OpenSSL and GnuTLS refuse the certificate, and the whole file with it.",
+    example: "-----BEGIN CERTIFICATE----- around the base64 of something else",
     help: "get the certificate again from its source, or leave the block out: castore compact --malformed drop",
     source: "OpenSSL X509_load_cert_crl_file (crypto/x509/by_file.c); RFC 5280 section 4.1",
     check,
@@ -26,6 +26,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                     rule: RULE.id,
                     detail: Detail::MalformedCertificate { error },
                     certificate: None,
+                    ignored: false,
                     places: vec![Place::File {
                         file: FileId(index),
                         line: block.line,
@@ -33,6 +34,17 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                     }],
                 });
             }
+        }
+    }
+    for (index, occurrence) in store.occurrences().iter().enumerate() {
+        if let Some(refused) = store.certificate(occurrence.certificate).refused {
+            findings.push(Finding {
+                rule: RULE.id,
+                detail: Detail::RefusedCertificate(refused),
+                certificate: Some(occurrence.certificate),
+                ignored: false,
+                places: vec![Place::Occurrence(OccurrenceId(index))],
+            });
         }
     }
 }

@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a named input without any certificate",
     why: "OpenSSL, GnuTLS and curl fail on a CAfile without a certificate, or trust nobody.",
+    example: "`curl -o ca.pem https://...` that saved the HTML of an error page",
     help: "name the file that was meant, or make it again from its source",
     source: "OpenSSL X509_load_cert_crl_file (crypto/x509/by_file.c): X509_R_NO_CERTIFICATE_OR_CRL_FOUND",
     check,
@@ -29,7 +30,13 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             }
             _ => continue,
         };
-        findings.push(Finding { rule: RULE.id, detail, certificate: None, places: vec![Place::Source(id)] });
+        findings.push(Finding {
+            rule: RULE.id,
+            detail,
+            certificate: None,
+            ignored: false,
+            places: vec![Place::Source(id)],
+        });
     }
 }
 

@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a directory of certificates without any hash link",
     why: "As a CApath it is empty to OpenSSL; readers of whole directories (GnuTLS, Go, rustls) see its files.",
+    example: "mkdir ca; cp *.pem ca; curl --capath ca https://...",
     help: "castore rehash DIR",
     source: "openssl-rehash(1); OpenSSL get_cert_by_subject (crypto/x509/by_dir.c)",
     check,
@@ -29,6 +30,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::NoHashLinks { certificates },
                 certificate: None,
+                ignored: false,
                 places: vec![Place::Source(id)],
             });
         }

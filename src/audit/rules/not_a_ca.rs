@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a certificate in a bundle that may not issue others",
     why: "As an anchor it vouches for itself alone; more often it got there by mistake.",
+    example: "a self-signed server certificate with CA:FALSE in ca-certificates.crt",
     help: "take it out, unless a program pins this very certificate",
     source: "OpenSSL check_ca (crypto/x509/v3_purp.c); RFC 5280 section 4.2.1.9",
     check,
@@ -32,7 +33,13 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .map(|&occurrence| Place::Occurrence(occurrence))
             .collect();
         if !places.is_empty() {
-            findings.push(Finding { rule: RULE.id, detail: Detail::NotACa, certificate: Some(id), places });
+            findings.push(Finding {
+                rule: RULE.id,
+                detail: Detail::NotACa,
+                certificate: Some(id),
+                ignored: false,
+                places,
+            });
         }
     }
 }

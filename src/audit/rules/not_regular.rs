@@ -3,8 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 
 /// A FIFO, device or socket among the certificates.
 pub const RULE: Rule = Rule {
@@ -12,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a FIFO, device or socket among the certificates",
     why: "Tools that open every entry wait for ever on a FIFO: openssl rehash does.",
+    example: "mkfifo /etc/ssl/certs/pipe.pem",
     help: "remove it",
     source: "fifo(7); measured: openssl rehash and c_rehash do not return",
     check,
@@ -24,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::NotRegular(special),
                 certificate: None,
+                ignored: false,
                 places: vec![Place::Path(entry.path.clone())],
             });
         }

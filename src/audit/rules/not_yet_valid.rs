@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a certificate that is not valid yet",
     why: "Until then no library trusts what it signed. Often the clock is wrong.",
+    example: "a root made for next year, or a machine whose clock says 1970",
     help: "look at the clock of the machine; else wait",
     source: "RFC 5280 section 4.1.2.5",
     check,
@@ -25,6 +26,7 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::NotYetValid { not_before },
                 certificate: Some(id),
+                ignored: false,
                 places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
             });
         }

@@ -14,6 +14,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "CA certificates in the CAfile alone, or in the CApath alone",
     why: "Programs that read only the one trust other CAs than programs that read only the other.",
+    example: "a root copied into /etc/ssl/certs by hand and rehashed, not given to update-ca-certificates",
     help: "put them in both, or in neither: castore compact DIR --bundle FILE --capath NEW makes both from all",
     source: "SSL_CTX_load_verify_locations(3): curl, Python and others are told one, the other, or both",
     check,
@@ -21,8 +22,11 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (directory, source) in store.source_ids() {
+        if source.kind != SourceKind::CaPath {
+            continue;
+        }
         let bundles: Vec<SourceId> = store.bundles_inside(directory).collect();
-        if source.kind != SourceKind::CaPath || bundles.is_empty() {
+        if bundles.is_empty() {
             continue;
         }
         // A member that look-ups miss is an error of its own.
@@ -69,6 +73,7 @@ fn report(
             rule: RULE.id,
             detail: Detail::OneSided { here, missing_from, certificates: certificates.len() },
             certificate: None,
+            ignored: false,
             places: certificates.into_values().map(Place::Occurrence).collect(),
         });
     }

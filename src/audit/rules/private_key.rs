@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a private key in a trust store",
     why: "A trust store is readable by everybody; a key in it is no secret any more.",
+    example: "cat server.key server.crt >> ca-bundle.pem",
     help: "take it out, and treat the key as disclosed: revoke its certificate and make a new one",
     source: "RFC 5280 section 9; CA/Browser Forum Baseline Requirements 6.1.2",
     check,
@@ -25,6 +26,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::PrivateKey,
                 certificate: None,
+                ignored: false,
                 places: vec![Place::File { file: FileId(index), line: block.line, offset: block.span.start }],
             });
         }

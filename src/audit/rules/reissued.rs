@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "certificates of one subject and key",
     why: "They are no duplicates: dates, constraints or serials differ. OpenSSL uses the first that it meets, GnuTLS the last.",
+    example: "a root renewed with the same key: one until 2030, one until 2036",
     help: "nothing, as long as one of them is valid; castore never merges them",
     source: "OpenSSL X509_STORE_CTX_get1_issuer; measured with GnuTLS 3.7: the last of a list wins",
     check,
@@ -32,6 +33,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 places: same_subject::places(store, &group),
                 detail: Detail::Reissued { group },
                 certificate: None,
+                ignored: false,
             });
         }
     }

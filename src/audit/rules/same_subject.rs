@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "certificates of one subject with different keys",
     why: "All of them are needed. In a CApath they share one hash: HASH.0, HASH.1, and so on.",
+    example: "two generations of a CA under one name, with different keys",
     help: "nothing; castore keeps them, and their order",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c); X509_NAME_cmp(3)",
     check,
@@ -28,6 +29,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 places: places(store, &group),
                 detail: Detail::SameSubject { group },
                 certificate: None,
+                ignored: false,
             });
         }
     }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Notice,
     title: "members of a CApath without a hash link",
     why: "OpenSSL does not look them up. That is as it should be for site certificates and chains.",
+    example: "/etc/ssl/certs/www.example.org.pem, a site certificate",
     help: "castore rehash DIR, if they are meant as trust anchors",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c)",
     check,
@@ -30,6 +31,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::Unlinked { directory, certificates: unlinked.len() },
                 certificate: None,
+                ignored: false,
                 places: unlinked
                     .into_iter()
                     .flat_map(|missed| missed.places)

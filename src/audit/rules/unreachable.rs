@@ -15,6 +15,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a trust anchor that no look-up by hash finds",
     why: "Programs that use the CApath (all that use the defaults of OpenSSL where cert.pem is absent) do not trust it.",
+    example: "two certificates in /usr/local/share/ca-certificates/corp.crt: openssl rehash makes no link for such a file",
     help: "castore rehash DIR; a file with several certificates must be split: castore compact DIR --capath NEW",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c): HASH.0, HASH.1, ... up to the first that is missing; openssl-rehash(1)",
     check,
@@ -31,6 +32,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                     rule: RULE.id,
                     detail: Detail::Unreachable(why),
                     certificate: Some(missed.certificate),
+                    ignored: false,
                     places: missed.places.into_iter().map(Place::Occurrence).collect(),
                 });
             }

@@ -3,8 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::discover::Trouble;
-use crate::store::model::Store;
+use crate::store::model::{Store, Trouble};
 
 /// A member that cannot be read.
 pub const RULE: Rule = Rule {
@@ -12,6 +11,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Error,
     title: "a member that cannot be read",
     why: "What cannot be read cannot be judged: the report is incomplete, and nothing is written on that ground.",
+    example: "/etc/ssl/certs/site.pem with mode 0600, read by a user who is not its owner",
     help: "run as a user who may read it, or mend its permissions",
     source: "open(2)",
     check,
@@ -24,6 +24,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 rule: RULE.id,
                 detail: Detail::Unreadable { reason: reason.clone() },
                 certificate: None,
+                ignored: false,
                 places: vec![Place::Path(entry.path.clone())],
             });
         }

@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a hash link whose target has another hash",
     why: "A look-up opens the file in vain: what it is meant to lead to is not found by this name.",
+    example: "a7d666e7.0 -> corp.pem, after corp.pem was replaced by another root",
     help: "castore rehash DIR",
     source: "X509_NAME_hash(3); openssl-rehash(1)",
     check,
@@ -28,6 +29,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             rule: RULE.id,
             detail: Detail::WrongHashLink { link: link.hash_link(), right: right_hash(store, link), state },
             certificate: None,
+            ignored: false,
             places: vec![Place::Path(path)],
         });
     }

@@ -1,0 +1,33 @@
+//! `keystore`: a Java or PKCS#12 keystore.
+
+use crate::audit::Context;
+use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::rule::Rule;
+use crate::store::content::Shape;
+use crate::store::model::{FileId, Store};
+
+/// A Java or PKCS#12 keystore.
+pub const RULE: Rule = Rule {
+    id: "keystore",
+    severity: Severity::Notice,
+    title: "a Java or PKCS#12 keystore",
+    why: "It is recognised by its first bytes, and not read: no OpenSSL or GnuTLS program does.",
+    example: "/etc/ssl/certs/java/cacerts",
+    help: "export what is in it: keytool -exportcert -rfc, or openssl pkcs12",
+    source: "RFC 7292; JDK: sun.security.provider.JavaKeyStore",
+    check,
+};
+
+fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
+    for (index, file) in store.files().iter().enumerate() {
+        if let Some(Shape::Keystore(kind)) = file.shape {
+            findings.push(Finding {
+                rule: RULE.id,
+                detail: Detail::Keystore(kind),
+                certificate: None,
+                ignored: false,
+                places: vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
+            });
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `size-limit`: a file larger than --max-size.
+
+use crate::audit::Context;
+use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::rule::Rule;
+use crate::store::model::{FileId, Store};
+
+/// A file larger than --max-size.
+pub const RULE: Rule = Rule {
+    id: "size-limit",
+    severity: Severity::Warning,
+    title: "a file larger than --max-size",
+    why: "Kubernetes refuses a ConfigMap or Secret over 1 MiB, and what mounts it gets no store.",
+    example: "a bundle of 1.2 MiB for a ConfigMap, with --max-size 1MiB",
+    help: "castore compact, or fewer roots",
+    source: "Kubernetes: MaxSecretSize; etcd's request limit",
+    check,
+};
+
+fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
+    let Some(limit) = context.max_size else { return };
+    for (index, file) in store.files().iter().enumerate() {
+        if file.bytes > limit && !file.occurrences.is_empty() {
+            findings.push(Finding {
+                rule: RULE.id,
+                detail: Detail::SizeLimit { bytes: file.bytes, limit },
+                certificate: None,
+                ignored: false,
+                places: vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
+            });
+        }
+    }
+}

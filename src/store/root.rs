@@ -1,0 +1,282 @@
+//! Where paths start: the machine's root, or a directory that stands for one (an image, a chroot, a mounted disk).
+//!
+//! Inside such a directory absolute links and `..` never lead out: the kernel resolves each path with
+//! `RESOLVE_IN_ROOT` (openat2(2), Linux 5.6).
+#![allow(clippy::disallowed_methods, reason = "this module is where paths are resolved")]
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags};
+use walkdir::WalkDir;
+
+use super::source::Identity;
+use crate::error::{Error, Result};
+
+/// How many links are followed by hand; the kernel's own limit.
+const MOST_LINKS: usize = 40;
+
+/// The directory in which absolute paths start.
+#[derive(Debug, Clone, Default)]
+pub struct Root(Option<Arc<OwnedFd>>);
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// Device and inode.
+    pub identity: Identity,
+    /// What it is.
+    pub kind: FileType,
+    /// Permission bits.
+    pub mode: u32,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name.
+    pub name: OsString,
+    /// Whether it is a symbolic link.
+    pub is_link: bool,
+    /// Whether it is a directory itself, not a link to one.
+    pub is_directory: bool,
+}
+
+impl Root {
+    /// The machine's own root.
+    #[must_use]
+    pub fn host() -> Self {
+        Self(None)
+    }
+
+    /// A directory that stands for a root.
+    ///
+    /// # Errors
+    /// Where it cannot be opened, or the system cannot resolve paths inside it.
+    pub fn inside(path: &Path) -> Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(path, flags, Mode::empty())
+            .map_err(|error| Error::io("open the root", path, error))?;
+        let root = Self(Some(Arc::new(handle)));
+        match root.look(Path::new("/")) {
+            Ok(_) => Ok(root),
+            Err(error) if matches!(error.raw_os_error(), Some(code) if code == rustix::io::Errno::NOSYS.raw_os_error()) =>
+            {
+                let reason =
+                    io::Error::other("this kernel has no openat2 (Linux 5.6), which keeps links inside");
+                Err(Error::io("resolve paths in", path, reason))
+            }
+            Err(error) => Err(Error::io("resolve paths in", path, error)),
+        }
+    }
+
+    /// Whether this is the machine's own root.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Opens a path.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        Ok(match &self.0 {
+            None => rustix::fs::open(path, flags, Mode::empty())?,
+            Some(root) => {
+                // An absolute path starts at the root as well: RESOLVE_IN_ROOT sees to that.
+                let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+                let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+                rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)?
+            }
+        })
+    }
+
+    /// What stands at a path, links followed.
+    ///
+    /// # Errors
+    /// What the system says: not found for a link to nothing, too many links for a circle.
+    pub fn look(&self, path: &Path) -> io::Result<Seen> {
+        Ok(Seen::of(&match &self.0 {
+            None => rustix::fs::stat(path)?,
+            Some(_) => rustix::fs::fstat(self.open(path, OFlags::PATH | OFlags::CLOEXEC)?)?,
+        }))
+    }
+
+    /// What stands at a path, the last link not followed.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn look_at_link(&self, path: &Path) -> io::Result<Seen> {
+        Ok(Seen::of(&match &self.0 {
+            None => rustix::fs::lstat(path)?,
+            Some(_) => {
+                rustix::fs::fstat(self.open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?)?
+            }
+        }))
+    }
+
+    /// Where a link points.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        if self.is_host() {
+            return fs::read_link(path);
+        }
+        let handle = self.open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
+        let target = rustix::fs::readlinkat(&handle, "", Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
+    }
+
+    /// The entries of a directory, by name.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn entries(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        if self.is_host() {
+            for found in WalkDir::new(path).min_depth(1).max_depth(1).follow_root_links(true) {
+                let found = found.map_err(|error| {
+                    error
+                        .into_io_error()
+                        .unwrap_or_else(|| io::Error::other("the directory cannot be walked"))
+                })?;
+                entries.push(Entry {
+                    name: found.file_name().to_owned(),
+                    is_link: found.path_is_symlink(),
+                    is_directory: found.file_type().is_dir(),
+                });
+            }
+        } else {
+            let handle = self.open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC)?;
+            for found in rustix::fs::Dir::read_from(&handle)? {
+                let found = found?;
+                let name = OsStr::from_bytes(found.file_name().to_bytes());
+                if name == "." || name == ".." {
+                    continue;
+                }
+                let kind = match found.file_type() {
+                    FileType::Unknown => {
+                        let stat = rustix::fs::statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                        FileType::from_raw_mode(stat.st_mode)
+                    }
+                    kind => kind,
+                };
+                entries.push(Entry {
+                    name: name.to_owned(),
+                    is_link: kind == FileType::Symlink,
+                    is_directory: kind == FileType::Directory,
+                });
+            }
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// Whether a path lies on a file system that is mounted read-only.
+    #[must_use]
+    pub fn is_read_only(&self, path: &Path) -> bool {
+        self.open(path, OFlags::PATH | OFlags::CLOEXEC)
+            .and_then(|handle| Ok(rustix::fs::fstatvfs(handle)?))
+            .is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
+    }
+
+    /// The path that a link at the end of `path` leads to in the end, as seen from inside; the path itself where there
+    /// is none. What stands there need not exist.
+    ///
+    /// # Errors
+    /// What the system says; too many links for a circle.
+    pub fn follow(&self, path: &Path) -> io::Result<PathBuf> {
+        let mut path = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            match self.look_at_link(&path) {
+                Ok(seen) if seen.kind == FileType::Symlink => {
+                    let target = self.read_link(&path)?;
+                    path = tidy(&path.parent().unwrap_or(Path::new("")).join(target));
+                }
+                Ok(_) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(rustix::io::Errno::LOOP.into())
+    }
+
+    /// Whether a link's text leads above the root: harmless inside, where `..` stops there, and a sign that the tree was
+    /// made for another place. Only a root that is not the machine's has an outside.
+    #[must_use]
+    pub fn leads_out(&self, link: &Path, target: &Path) -> bool {
+        if self.is_host() {
+            return false;
+        }
+        let start = if target.is_absolute() { Path::new("") } else { link.parent().unwrap_or(Path::new("")) };
+        let mut depth = 0_i32;
+        for component in start.components().chain(target.components()) {
+            match component {
+                Component::Normal(_) => depth += 1,
+                Component::ParentDir => depth -= 1,
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+            }
+            if depth < 0 {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A path without `.` and without the `..` that a name before it answers.
+fn tidy(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl Seen {
+    fn of(stat: &Stat) -> Self {
+        Self {
+            identity: Identity { device: stat.st_dev, inode: stat.st_ino },
+            kind: FileType::from_raw_mode(stat.st_mode),
+            mode: stat.st_mode & 0o7777,
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_lead_out() {
+        let root = Root(Some(Arc::new(rustix::fs::open("/", OFlags::PATH, Mode::empty()).unwrap())));
+        let out = |link: &str, target: &str| root.leads_out(Path::new(link), Path::new(target));
+        assert!(!out("/etc/ssl/a.pem", "/usr/share/a.crt"));
+        assert!(!out("/etc/ssl/a.pem", "../../usr/share/a.crt"));
+        assert!(out("/etc/ssl/a.pem", "../../../usr/share/a.crt"));
+        assert!(out("/etc/ssl/a.pem", "/../a.crt"));
+        assert!(!Root::host().leads_out(Path::new("/a"), Path::new("../../b")));
+    }
+
+    #[test]
+    fn paths_are_tidied() {
+        assert_eq!(tidy(Path::new("/etc/ssl/../pki/./a")), Path::new("/etc/pki/a"));
+        assert_eq!(tidy(Path::new("../a")), Path::new("../a"));
+    }
+}
