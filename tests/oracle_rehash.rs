@@ -841,9 +841,19 @@ fn framings(clean: &str) -> Vec<(&'static str, String)> {
         ("END in lower case", clean.replace("-----END", "-----end")),
         ("END of another label", clean.replace("END CERT", "END X509 CERT")),
         ("END without a label", clean.replace("END CERTIFICATE", "END")),
+        (
+            "a header of an encrypted block",
+            behind_begin("\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n"),
+        ),
+        ("hidden, then whole", format!("root: {clean}{clean}")),
+        ("whole, then hidden", format!("{clean}root: {clean}")),
         ("no END", clean.replace(end, "")),
         ("twice, glued", format!("{}{clean}", clean.trim_end())),
         ("no padding", clean.replace('=', "")),
+        ("zeros behind the certificate", {
+            let der = support::block_der(clean.as_bytes());
+            der::pem("CERTIFICATE", &[&der[..], &[0, 0, 0]].concat())
+        }),
     ]
 }
 

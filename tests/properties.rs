@@ -37,6 +37,7 @@ use castore::report::{json, text};
 use castore::store::content;
 use castore::store::load::{load, load_bytes};
 use castore::store::model::Store;
+use castore::store::root::Root;
 use castore::store::source::SourceId;
 use castore::write::apply::apply;
 use proptest::prelude::*;
@@ -57,7 +58,7 @@ fn config() -> ProptestConfig {
 }
 
 fn context() -> Context {
-    Context { now: NOW, expiring_within: 30 * 86_400, openssl_defaults: None }
+    Context::at(NOW)
 }
 
 // ---- Certificates --------------------------------------------------------------------------------------------
@@ -323,7 +324,8 @@ fn assert_gap_free(directory: &Path) -> Result<(), TestCaseError> {
 fn apply_watched(plan: &Plan, directory: &Path, kept: &BTreeSet<String>) -> Result<(), TestCaseError> {
     for step in &plan.steps {
         prop_assert!(!matches!(step, Step::MakeDirectory { .. }), "{:?}", step);
-        apply(&Plan { steps: vec![step.clone()], ..Plan::default() }).expect("the step is done");
+        apply(&Root::host(), &Plan { steps: vec![step.clone()], ..Plan::default() })
+            .expect("the step is done");
         let found = found_in(directory);
         prop_assert!(
             found.is_superset(kept),
@@ -457,7 +459,7 @@ proptest! {
         let state = support::tree_state(&directory);
         let again = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
-        apply(&again).expect("nothing is done");
+        apply(&Root::host(), &again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(&directory), state);
     }
 
@@ -500,7 +502,7 @@ proptest! {
                 return Ok(());
             }
         };
-        apply(&plan).expect("the plan is carried out");
+        apply(&Root::host(), &plan).expect("the plan is carried out");
 
         let written = blocks_in(&bundle);
         let wanted: BTreeSet<String> =
@@ -528,7 +530,7 @@ proptest! {
         let state = support::tree_state(base.path());
         let again = run().expect("as before");
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
-        apply(&again).expect("nothing is done");
+        apply(&Root::host(), &again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(base.path()), state);
     }
 
@@ -578,7 +580,7 @@ proptest! {
         let state = support::tree_state(&directory);
         let again = run().expect("as before");
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
-        apply(&again).expect("nothing is done");
+        apply(&Root::host(), &again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(&directory), state);
     }
 

@@ -151,12 +151,8 @@ mod tests {
     fn what_matches_is_marked_and_what_matches_nothing_is_told() {
         let store = crate::store::load::load_bytes("x.pem", b"");
         let context = crate::audit::Context {
-            now: 0,
-            expiring_within: 0,
-            max_size: None,
-            updater: None,
-            openssl_defaults: None,
             ignore: vec!["no-certificates:path:*.pem".parse().unwrap(), "expired".parse().unwrap()],
+            ..crate::audit::Context::at(0)
         };
         let findings = crate::audit::run(&store, &context);
         let seen: Vec<_> = findings.iter().map(|finding| (finding.rule, finding.ignored)).collect();

@@ -28,6 +28,21 @@ pub struct Context {
     pub openssl_defaults: Option<OpensslDefaults>,
 }
 
+impl Context {
+    /// A judgement at an instant that knows nothing of a machine: certificates expire soon within 30 days.
+    #[must_use]
+    pub fn at(now: i64) -> Self {
+        Self {
+            now,
+            expiring_within: 30 * 86_400,
+            max_size: None,
+            updater: None,
+            ignore: Vec::new(),
+            openssl_defaults: None,
+        }
+    }
+}
+
 /// The directory and the file that OpenSSL loads when nobody names another (OPENSSLDIR/certs, OPENSSLDIR/cert.pem).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpensslDefaults {

@@ -100,12 +100,8 @@ fn compact(arguments: &Compact) -> Outcome {
     let comments = policy.comments == CommentPolicy::Keep;
     let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments }))?;
     let context = Context {
-        now: arguments.at.unwrap_or_else(settings::now),
-        expiring_within: 0,
-        max_size: None,
-        ignore: Vec::new(),
-        updater: None,
         openssl_defaults: settings::openssl_defaults(&root),
+        ..Context::at(arguments.at.unwrap_or_else(settings::now))
     };
     let bundle = match &arguments.bundle {
         None => None,
@@ -167,14 +163,7 @@ fn rehash(arguments: &Rehash) -> Outcome {
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
         planned.push((path, store, plan));
     }
-    let context = Context {
-        now: settings::now(),
-        expiring_within: 0,
-        max_size: None,
-        ignore: Vec::new(),
-        updater: None,
-        openssl_defaults: None,
-    };
+    let context = Context::at(settings::now());
     let tell_of = |store: &Store, plan: &Plan, what: &dyn Fn() -> String| {
         let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
         // What a context costs is no matter of links.
