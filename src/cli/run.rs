@@ -142,11 +142,7 @@ fn compact(arguments: &Compact) -> Outcome {
     if let Some(path) = &arguments.report {
         write_report(path, &report, arguments.output.format)?;
     }
-    finish(&report, &plan, &arguments.output, &arguments.writing, || {
-        let outputs: Vec<String> =
-            [&arguments.bundle, &arguments.capath].into_iter().flatten().map(visible_path).collect();
-        format!("{} in {}", count(plan.certificates, "certificate"), outputs.join(" and "))
-    })?;
+    finish(&report, &plan, &arguments.output, &arguments.writing)?;
     Ok(status)
 }
 
@@ -161,43 +157,45 @@ fn rehash(arguments: &Rehash) -> Outcome {
         }
         let store = load_all(&root, std::slice::from_ref(path))?;
         let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
-        planned.push((path, store, plan));
+        planned.push((store, plan));
     }
     let context = Context::at(settings::now());
-    let tell_of = |store: &Store, plan: &Plan, what: &dyn Fn() -> String| {
+    let tell_of = |store: &Store, plan: &Plan| {
         let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
         // What a context costs is no matter of links.
         report.cost.clear();
-        finish(&report, plan, &arguments.output, &arguments.writing, what)
+        finish(&report, plan, &arguments.output, &arguments.writing)
     };
     // A report for programs is one document, whatever the number of directories.
     let together = match (arguments.output.format, planned.len()) {
         (Format::Json, 2..) => Some(load_all(&root, &arguments.directories)?),
         _ => None,
     };
-    for (path, store, plan) in &planned {
+    for (store, plan) in &planned {
         if carry_out(&root, plan, &arguments.writing)? == Status::Differs {
             status = Status::Differs;
         }
         if together.is_none() {
-            tell_of(store, plan, &|| {
-                format!(
-                    "{}: {} with a file of their own",
-                    visible_path(path),
-                    count(plan.certificates, "certificate")
-                )
-            })?;
+            tell_of(store, plan)?;
         }
     }
     if let Some(store) = together {
         let mut all = Plan::default();
-        for (_, _, plan) in planned {
+        for (_, plan) in planned {
             all.changes.extend(plan.changes);
             all.notes.extend(plan.notes);
         }
-        tell_of(&store, &all, &String::new)?;
+        tell_of(&store, &all)?;
     }
     Ok(status)
+}
+
+/// What a plan writes to, and how much is in it.
+fn outputs(plan: &Plan) -> String {
+    let outputs = plan.outputs.iter().map(|(path, certificates)| {
+        format!("{}: {}", visible_path(path), count(*certificates, "certificate"))
+    });
+    outputs.collect::<Vec<_>>().join("; ")
 }
 
 /// Loads paths of which each must be readable.
@@ -240,20 +238,14 @@ fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
     Ok(Status::Done)
 }
 
-fn finish(
-    report: &Report,
-    plan: &Plan,
-    output: &Output,
-    writing: &Writing,
-    what: impl Fn() -> String,
-) -> Result<(), Failure> {
+fn finish(report: &Report, plan: &Plan, output: &Output, writing: &Writing) -> Result<(), Failure> {
     if output.format == Format::Text && !output.quiet {
         let done = match (plan.steps.is_empty(), writing.dry_run || writing.check) {
             (true, _) => "nothing to do",
             (false, true) => "would change; nothing was written",
             (false, false) => "done",
         };
-        writeln!(io::stdout(), "{}: {done}", what())?;
+        writeln!(io::stdout(), "{}: {done}", outputs(plan))?;
     }
     tell(report, output)?;
     if !output.quiet {

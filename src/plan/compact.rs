@@ -87,7 +87,6 @@ pub fn compact(
     // What policy drops is named; what no look-up finds is not.
     let (mut selected, named) = Selection::new(store, context, policy).run(&mut plan)?;
     sort(&mut selected, policy.order);
-    plan.certificates = selected.iter().map(|selected| selected.fingerprint).collect::<BTreeSet<_>>().len();
     refuse_collision(outputs)?;
     // The directory first: what it gains is found before the bundle changes.
     if let Some(capath) = &outputs.capath {
@@ -612,6 +611,7 @@ fn bundle_steps(
     if chosen.is_empty() {
         return Err(Refusal::Empty { output: visible_path(&output.path) });
     }
+    plan.outputs.push((output.path.clone(), chosen.len()));
     let bytes: Vec<u8> = chosen
         .iter()
         .flat_map(|selected| [comment_of(selected, policy.comments), block_of(selected)])
@@ -723,6 +723,7 @@ fn capath_steps(
     let mut seen = HashSet::new();
     let selected: Vec<&Selected> =
         selected.iter().filter(|selected| seen.insert(selected.fingerprint)).collect();
+    plan.outputs.push((output.path.clone(), selected.len()));
     let mut removed = HashSet::new();
     let mut taken = BTreeSet::new();
     let lower = |name: &OsStr| OsString::from_vec(name.as_bytes().to_ascii_lowercase());

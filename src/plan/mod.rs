@@ -112,8 +112,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What people should know beside.
     pub notes: Vec<String>,
-    /// Distinct certificates in the output.
-    pub certificates: usize,
+    /// What is written to, and how many certificates are in it afterwards by this plan.
+    pub outputs: Vec<(PathBuf, usize)>,
 }
 
 impl Plan {

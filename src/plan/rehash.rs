@@ -36,7 +36,8 @@ pub fn rehash(store: &Store, directory: SourceId) -> Result<Plan, Refusal> {
         allowed: None,
     };
     links::plan(&path, current, &wish, &mut plan)?;
-    plan.certificates = wanted.iter().filter(|file| file.kind == LinkKind::Certificate).count();
+    let found = wanted.iter().filter(|file| file.kind == LinkKind::Certificate).count();
+    plan.outputs.push((path, found));
     Ok(plan)
 }
 

@@ -178,6 +178,8 @@ impl Text<'_> {
         let help = if with_help { format!("; {}", finding.help) } else { String::new() };
         let places = match finding.occurrences.len() {
             0 | 1 => String::new(),
+            // Its message says how often.
+            _ if finding.id == "duplicate" => String::new(),
             number => format!(" ({number} places)"),
         };
         let text = format!("{}[{}]: {}{places}{help}", finding.severity, finding.id, finding.message);
@@ -225,14 +227,9 @@ impl Text<'_> {
         self.heading("Totals")?;
         self.wrapped(
             &format!(
-                "  {} at {} ({}), {} expired at {}",
+                "  {} at {}; {} expired at {}",
                 count(summary.certificates, "certificate"),
                 count(summary.occurrences, "place"),
-                if summary.duplicates == 1 {
-                    "1 copy".to_owned()
-                } else {
-                    format!("{} copies", summary.duplicates)
-                },
                 summary.expired,
                 report.now,
             ),
@@ -308,10 +305,10 @@ const ACTIONS: [(&str, &str); 8] = [
     ("gain", "Gained"),
     ("repair", "Put right"),
     ("keep", "Left as it is"),
-    ("write", "Written"),
-    ("link", "Linked"),
-    ("unlink", "Unlinked"),
-    ("remove", "Removed"),
+    ("write", "Files"),
+    ("link", "Links"),
+    ("unlink", "Links taken away"),
+    ("remove", "Files taken away"),
 ];
 
 fn describe(source: &SourceRow, report: &Report) -> String {
@@ -368,14 +365,12 @@ fn describe(source: &SourceRow, report: &Report) -> String {
 /// What to type next.
 fn next(report: &Report) -> Option<String> {
     let has = |id: &str| report.findings.iter().any(|finding| finding.id == id && !finding.ignored);
-    let paths: Vec<String> = report
-        .sources
-        .iter()
-        .filter(|source| source.inside.is_none())
-        .take(3)
-        .map(|source| visible(&source.path).into_owned())
-        .collect();
-    let paths = paths.join(" ");
+    let named: Vec<&SourceRow> = report.sources.iter().filter(|source| source.inside.is_none()).collect();
+    let paths: Vec<String> = named.iter().map(|source| shell_word(&source.path)).collect();
+    let paths = match paths.as_slice() {
+        [_, _, _, _, ..] => "PATH...".to_owned(),
+        few => few.join(" "),
+    };
     if report.summary.errors > 0 && report.summary.certificates == 0 {
         return None;
     }
@@ -391,19 +386,48 @@ fn next(report: &Report) -> Option<String> {
     if report.summary.errors > 0 && !report.findings.iter().all(mendable) {
         return Some("mend the errors below; castore audit -v shows every place".to_owned());
     }
-    if report.summary.errors > 0
-        || has("duplicate")
-        || has("duplicate-across")
-        || has("expired")
-        || has("one-sided")
-    {
-        return Some(format!("castore compact {paths} --bundle NEW.crt --capath NEW --dry-run"));
+    let milliseconds = |layout: &str| {
+        report.cost.iter().find(|row| row.layout == layout).map(|row| row.estimate.milliseconds)
+    };
+    let saved = match (milliseconds("now"), milliseconds("compacted")) {
+        (Some(now), Some(then)) if now > then => {
+            format!(" (saves about {:.2} of {now:.2} ms a context)", now - then)
+        }
+        _ => String::new(),
+    };
+    let worth = ["duplicate", "duplicate-across", "expired", "one-sided"].into_iter().any(has);
+    if report.summary.errors > 0 || worth {
+        return Some(format!("castore compact {paths} --bundle NEW.crt --capath NEW --dry-run{saved}"));
     }
     if has("eager-and-on-demand") {
-        return Some(
-            "reuse one TLS context: nothing here is a duplicate within one file, so compact wins nothing"
-                .to_owned(),
-        );
+        return Some("reuse one TLS context; compact would save nothing here".to_owned());
     }
     None
+}
+
+/// A path as a shell takes it for one word, where it can be typed at all.
+fn shell_word(path: &str) -> String {
+    let text = visible(path);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%=:,".contains(c);
+    let text = if text.starts_with('-') && text != "-" { format!("./{text}") } else { text.into_owned() };
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell() {
+        assert_eq!(shell_word("/etc/ssl/certs"), "/etc/ssl/certs");
+        assert_eq!(shell_word("my dir"), "'my dir'");
+        assert_eq!(shell_word("-rf.pem"), "./-rf.pem");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word("$(id)"), "'$(id)'");
+        assert_eq!(shell_word("-"), "-");
+    }
 }

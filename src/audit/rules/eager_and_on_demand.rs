@@ -14,7 +14,7 @@ pub const RULE: Rule = Rule {
     title: "a CAfile whose certificates are all found by hash as well",
     why: "OpenSSL parses the whole CAfile for every context and needs none of it: each certificate would be found on demand.",
     example: "Debian since 2022: /usr/lib/ssl/cert.pem -> /etc/ssl/certs/ca-certificates.crt, and /usr/lib/ssl/certs -> /etc/ssl/certs",
-    help: "make one context and reuse it; to shrink the cost for all programs OpenSSL's default file must go, not the bundle",
+    help: "reuse one context; what every program pays goes away with OpenSSL's default file (cert.pem in OPENSSLDIR), never by cutting the bundle",
     source: "SSL_CTX_set_default_verify_paths(3); Debian bug 805646; Launchpad bug 2009544",
     check,
 };
