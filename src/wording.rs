@@ -45,6 +45,7 @@ pub fn defect(kind: DefectKind) -> String {
     match kind {
         DefectKind::MissingEnd => "no END boundary before the next BEGIN or the end of the file".into(),
         DefectKind::MissingBegin => "an END boundary without a BEGIN".into(),
+        DefectKind::StrayEnd => "an END boundary that ends nothing".into(),
         DefectKind::LabelMismatch => "END names another label than BEGIN".into(),
         DefectKind::GluedBoundary => "END and BEGIN on one line".into(),
         DefectKind::QuotedBoundary => "a BEGIN boundary quoted in a line of text".into(),

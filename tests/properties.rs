@@ -546,7 +546,7 @@ proptest! {
         let directory = fill(base.path(), &existing, &[], &links);
         let bundle = base.path().join("in.pem");
         fs::write(&bundle, input.iter().map(|number| POOL[*number].pem()).collect::<String>()).expect("a file");
-        let policy = Policy { prune, gain: GainPolicy::Accept, ..Policy::default() };
+        let policy = Policy { prune, gain: GainPolicy::Accept, max_shrink: 100, ..Policy::default() };
         let chosen: BTreeSet<String> = input
             .iter()
             .filter(|number| !POOL[**number].expired)
@@ -626,6 +626,23 @@ fn a_certificate_found_by_another_copy_stays_found() {
     let plan = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
     apply_watched(&plan, &directory, &before).expect("found at every step");
     assert_eq!(found_in(&directory).len(), 2);
+}
+
+/// Of two links to one file, one that is looked up and one that is not, the first keeps its number: what it finds is
+/// found at every step.
+#[test]
+fn a_link_that_is_looked_up_keeps_its_number() {
+    let base = tempfile::tempdir().expect("a directory");
+    let directory = fill(base.path(), &[11], &[3], &[]);
+    for number in ["00", "1"] {
+        let name = format!("{:08x}.{number}", HASHES[3]);
+        symlink("../outside.pem", directory.join(name)).expect("a link");
+    }
+    let before = found_in(&directory);
+    assert_eq!(before.len(), 2);
+    let plan = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
+    apply_watched(&plan, &directory, &before).expect("found at every step");
+    assert_eq!(found_in(&directory).len(), 3);
 }
 
 /// The report and the plan for a directory.

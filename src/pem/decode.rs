@@ -117,7 +117,9 @@ impl Reading<'_> {
         while at < body.len() {
             let end = memchr::memchr(b'\n', &body[at..]).map_or(body.len(), |length| at + length);
             let mut line = &body[at..end];
-            if let Some(text) = line.strip_suffix(b"\r") {
+            if line.ends_with(b"\r") {
+                // Several carriage returns are blanks at the end of a line to OpenSSL.
+                let text = &line[..line.len() - line.iter().rev().take_while(|&&byte| byte == b'\r').count()];
                 // END may stand behind a last line that has no line feed.
                 if end < body.len() || !text.is_empty() {
                     self.noise(Noise::CRLF);
@@ -134,7 +136,10 @@ impl Reading<'_> {
                 } else if behind_begin && at == 0 {
                     // The end of the BEGIN line itself.
                 } else if self.base64.is_empty() {
-                    if end < body.len() {
+                    if end < body.len() && self.noise.has(Noise::BLANK_AFTER_BEGIN) {
+                        // OpenSSL takes the first blank line for the end of the headers, the second for an error.
+                        self.defect(DefectKind::BlankLine, at);
+                    } else if end < body.len() {
                         self.noise(Noise::BLANK_AFTER_BEGIN);
                     }
                 } else if end < body.len() || !line.is_empty() {

@@ -14,6 +14,8 @@ use super::label::Label;
 
 /// Five dashes, the frame of an encapsulation boundary (RFC 7468 section 3).
 const DASHES: &[u8] = b"-----";
+/// What OpenSSL reads of a line at a time (`LINESIZE` of crypto/pem/pem_lib.c, less the NUL behind it).
+const OPENSSL_LINE: usize = 254;
 /// Labels longer than this are not looked for: a boundary is a line of text.
 const LONGEST_LABEL: usize = 256;
 
@@ -92,8 +94,10 @@ pub struct Defect {
 pub enum DefectKind {
     /// No END boundary before the next BEGIN or the end of the file.
     MissingEnd,
-    /// An END boundary without a BEGIN.
+    /// An END boundary without a BEGIN, behind what looks like base64.
     MissingBegin,
+    /// An END boundary that ends nothing.
+    StrayEnd,
     /// END names another label than BEGIN.
     LabelMismatch,
     /// END and the next BEGIN stand on one line (`cat` of a file without a final newline).
@@ -117,6 +121,12 @@ pub enum DefectKind {
 }
 
 impl DefectKind {
+    /// Whether the "block" is a boundary in a text, and holds nothing that could be lost.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::QuotedBoundary | Self::StrayEnd)
+    }
+
     /// Whether the certificate in such a block can only be had by a guess.
     ///
     /// The others are noise that some libraries stumble over: the bytes of the certificate are beyond doubt.
@@ -157,6 +167,12 @@ impl Noise {
     pub const NO_FINAL_NEWLINE: Self = Self(1 << 10);
     /// A blank line directly behind BEGIN.
     pub const BLANK_AFTER_BEGIN: Self = Self(1 << 11);
+    /// A line between the block before and this one that begins with a NUL byte.
+    pub const NUL_LINE: Self = Self(1 << 13);
+    /// The BEGIN of another block stands behind END on its line.
+    pub const GLUED_END: Self = Self(1 << 14);
+    /// So much text before BEGIN on its line that OpenSSL's line buffer begins anew with BEGIN.
+    pub const LONG_LINE_BEFORE: Self = Self(1 << 15);
     /// Bits that are not zero behind the last byte of the base64 (RFC 4648 section 3.5).
     pub const SPARE_BITS: Self = Self(1 << 12);
 
@@ -164,6 +180,11 @@ impl Noise {
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+    /// This one less the other.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
     /// Whether all of `other` is there.
     #[must_use]
@@ -269,6 +290,15 @@ impl Scanner<'_> {
     fn orphan_end(&mut self, end: Boundary) -> Block {
         let line = self.line_of(end.span.start);
         let preamble = self.previous_end..end.span.start;
+        let text = self.bytes[preamble.clone()].trim_ascii_end();
+        let last = &text[memchr::memrchr(b'\n', text).map_or(0, |at| at + 1)..];
+        let base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+        // A boundary behind a word of text is text.
+        let kind = if last.len() >= 4 && last.trim_ascii().iter().all(base64) {
+            DefectKind::MissingBegin
+        } else {
+            DefectKind::StrayEnd
+        };
         self.position = end.span.end;
         self.previous_end = end.span.end;
         Block {
@@ -277,7 +307,7 @@ impl Scanner<'_> {
             label_span: end.label,
             preamble,
             body: end.span.start..end.span.start,
-            defects: vec![Defect { kind: DefectKind::MissingBegin, offset: end.span.start, line }],
+            defects: vec![Defect { kind, offset: end.span.start, line }],
             noise: Noise::NONE,
             span: end.span,
         }
@@ -306,11 +336,21 @@ impl Iterator for Scanner<'_> {
             defects.push(Defect { kind: DefectKind::GluedBoundary, offset: begin.span.start, line });
         } else if before == b"\xEF\xBB\xBF" {
             noise = noise.with(Noise::BYTE_ORDER_MARK);
+            // OpenSSL takes one off at the start of a file only.
+            if begin.span.start != 3 {
+                noise = noise.with(Noise::TEXT_BEFORE_BEGIN);
+            }
+        } else if !before.is_empty() && before.len().is_multiple_of(OPENSSL_LINE) {
+            noise = noise.with(Noise::LONG_LINE_BEFORE);
         } else if !before.is_empty() {
             noise = noise.with(Noise::TEXT_BEFORE_BEGIN);
         }
         if memchr::memchr(0, &bytes[preamble.clone()]).is_some() {
             noise = noise.with(Noise::NUL_IN_PREAMBLE);
+            let text = &bytes[preamble.clone()];
+            if text[0] == 0 && self.previous_end == 0 || memmem::find(text, b"\n\0").is_some() {
+                noise = noise.with(Noise::NUL_LINE);
+            }
         }
 
         let next = self.next_boundary(begin.span.end);
@@ -339,7 +379,9 @@ impl Iterator for Scanner<'_> {
                 match rest.get(blanks) {
                     None => noise = noise.with(Noise::NO_FINAL_NEWLINE),
                     Some(b'\n' | b'\r') => {}
-                    Some(_) if rest[blanks..].starts_with(b"-----BEGIN ") => {}
+                    Some(_) if rest[blanks..].starts_with(b"-----BEGIN ") => {
+                        noise = noise.with(Noise::GLUED_END)
+                    }
                     Some(_) => noise = noise.with(Noise::TEXT_AFTER_END),
                 }
                 (body, begin.span.start..end.span.end)
@@ -347,8 +389,8 @@ impl Iterator for Scanner<'_> {
             _ => {
                 // BEGIN of another block, or the end of the file: the block ends where the next line of text does
                 // not matter any more. What stands between is its body.
-                let quoted = noise.has(Noise::TEXT_BEFORE_BEGIN) && text_after_begin
-                    || noise.has(Noise::TEXT_BEFORE_BEGIN) && blank(&bytes[begin.span.end..ceiling]);
+                let nothing = bytes[begin.span.end..ceiling].iter().all(u8::is_ascii_whitespace);
+                let quoted = noise.has(Noise::TEXT_BEFORE_BEGIN) && (text_after_begin || nothing);
                 let kind = if quoted { DefectKind::QuotedBoundary } else { DefectKind::MissingEnd };
                 defects.push(Defect { kind, offset: begin.span.start, line });
                 let end = if quoted { begin.span.end } else { ceiling };
@@ -420,7 +462,9 @@ mod tests {
                 vec![(1, vec![QuotedBoundary]), (2, vec![])],
             ),
             ("-".repeat(1000), vec![]),
-            ("-----BEGIN \n-----END -----x\n".into(), vec![(2, vec![MissingBegin])]),
+            ("-----BEGIN \n-----END -----x\n".into(), vec![(2, vec![StrayEnd])]),
+            (format!("# {A}\n-----END CERTIFICATE-----\n"), vec![(1, vec![]), (4, vec![StrayEnd])]),
+            (format!("# -----BEGIN CERTIFICATE-----\n{A}"), vec![(1, vec![QuotedBoundary]), (2, vec![])]),
         ] {
             assert_eq!(kinds(&text), expected, "{text:?}");
         }
@@ -434,7 +478,9 @@ mod tests {
             (format!("key: {A}\n"), Noise::TEXT_BEFORE_BEGIN),
             (A.to_owned(), Noise::NO_FINAL_NEWLINE),
             (format!("{A} end\n"), Noise::TEXT_AFTER_END),
-            (format!("\0\n{A}\n"), Noise::NUL_IN_PREAMBLE),
+            (format!("\0\n{A}\n"), Noise::NUL_IN_PREAMBLE.with(Noise::NUL_LINE)),
+            (format!("#\0\n{A}\n"), Noise::NUL_IN_PREAMBLE),
+            (format!("{}{A}\n", "x".repeat(254)), Noise::LONG_LINE_BEFORE),
             (format!("{}\n", A.replace("-----\nAAAA", "-----AAAA")), Noise::TEXT_AFTER_BEGIN),
             (format!("{}\n", A.replace("-----END", "------END")), Noise::TEXT_BEFORE_END),
         ] {

@@ -23,7 +23,6 @@ use crate::openssl::hash_link::LinkKind;
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
-use crate::pem::scan::DefectKind;
 use crate::store::content::{Encoding, OtherBlock, OtherKind};
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
@@ -395,8 +394,8 @@ impl<'a> Selection<'a> {
                 format!("line {}: a private key is no trust", block.line),
             ),
             OtherKind::Malformed { defects, guess } if block.label.is_certificate() && opened => {
-                // A boundary that is quoted in a comment is text; an END without BEGIN holds nothing.
-                if defects.iter().all(|defect| defect.kind == DefectKind::QuotedBoundary) {
+                // A boundary in a text holds nothing.
+                if defects.iter().all(|defect| defect.kind.is_text()) {
                     return;
                 }
                 match (self.policy.malformed, guess) {

@@ -262,8 +262,11 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
             set.want(file.hash, file.kind, standing, Target::Text(file.name.clone()));
         }
     }
-    // A link that works stays, wherever it leads, as long as it is the only way to what it finds.
-    for link in links {
+    // A link that works stays, wherever it leads, as long as it is the only way to what it finds. Those that are looked
+    // up now come first: they keep their numbers.
+    let (looked_up, others): (Vec<&Link>, Vec<&Link>) =
+        links.iter().partition(|link| link.states.contains(&LinkState::Ok));
+    for link in looked_up.into_iter().chain(others) {
         let (Some(target), Ok(file), Some(current)) = (&link.target, &link.leads_to, current) else {
             continue;
         };
@@ -319,10 +322,9 @@ fn holds(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -
     match name.kind {
         LinkKind::Certificate => {
             let (loaded, _) = store.loads_by_directory(file);
-            store
-                .occurrences_of_file(file)
-                .take(loaded)
-                .map(|(_, occurrence)| store.certificate(occurrence.certificate))
+            loaded
+                .into_iter()
+                .map(|id| store.certificate(store.occurrence(id).certificate))
                 .filter(|certificate| match style {
                     HashStyle::Canonical => certificate.subject_hash == Some(name.hash),
                     HashStyle::Old => certificate.subject_hash_old == name.hash,

@@ -120,13 +120,14 @@ fn content(
         OtherKind::Crl { issuer_hash, fingerprint, .. } => Some((issuer_hash, fingerprint)),
         _ => None,
     });
-    match file.occurrences.len() {
-        1 if store.loads_by_directory(id) == (1, true) => {
-            let (_, occurrence) = store.occurrences_of_file(id).next()?;
-            let certificate = store.certificate(occurrence.certificate);
+    // What OpenSSL sees of the file: a block hidden behind text is none to it.
+    let (loaded, complete) = store.loads_by_directory(id);
+    match (file.occurrences.len(), loaded.as_slice()) {
+        (_, [one]) if complete => {
+            let certificate = store.certificate(store.occurrence(*one).certificate);
             Some((LinkKind::Certificate, certificate.subject_hash?, certificate.fingerprint))
         }
-        0 if !damaged => {
+        (0, _) if !damaged => {
             let (hash, fingerprint) = lists.next()?;
             if lists.next().is_some() { None } else { Some((LinkKind::Crl, hash?, fingerprint)) }
         }

@@ -339,6 +339,10 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
         content.others.push(other(kind));
         return;
     }
+    if block.defects().iter().any(|defect| defect.kind.is_text() || defect.kind == DefectKind::MissingBegin) {
+        content.others.push(other(OtherKind::Malformed { defects: block.defects().to_vec(), guess: None }));
+        return;
+    }
     let body = decode(bytes, block);
     let mut defects = block.defects().to_vec();
     defects.extend(body.defects);

@@ -412,47 +412,52 @@ impl Store {
         self.files[file.0].names.iter().any(|name| name.parent() == Some(directory.as_path()))
     }
 
-    /// How much of a file OpenSSL's directory look-up loads: the number of occurrences from its start, and whether
-    /// it got through (`X509_load_cert_file` stops at the first block that it cannot read).
+    /// What OpenSSL's directory look-up loads of a file, and whether it gets through (`X509_load_cert_file` stops at the
+    /// first block that it cannot read, and takes no notice of one whose BEGIN does not stand alone on its line).
     #[must_use]
-    pub fn loads_by_directory(&self, file: FileId) -> (usize, bool) {
+    pub fn loads_by_directory(&self, file: FileId) -> (Vec<OccurrenceId>, bool) {
         let file = &self.files[file.0];
         let stop = file
             .others
             .iter()
             .filter(|block| match &block.kind {
-                // OpenSSL stops at a damaged block of any label; an END without BEGIN is text to it.
-                OtherKind::Malformed { defects, .. } => !defects.iter().any(|defect| {
-                    matches!(defect.kind, DefectKind::MissingBegin | DefectKind::QuotedBoundary)
-                }),
+                // OpenSSL stops at a damaged block of any label; a boundary that bounds nothing is text to it.
+                OtherKind::Malformed { defects, .. } => !defects
+                    .iter()
+                    .any(|defect| defect.kind.is_text() || defect.kind == DefectKind::MissingBegin),
                 OtherKind::NotACertificate(_) => true,
                 _ => !block.base64,
             })
             .map(|block| block.span.start)
             .min()
             .unwrap_or(usize::MAX);
-        let mut loaded = 0;
-        for occurrence in &self.occurrences[file.occurrences.clone()] {
-            // A boundary that does not stand alone on its line is no boundary to OpenSSL; what stands behind a
-            // certificate must be trust attributes (d2i_X509_AUX).
-            let hidden = [
-                Noise::TEXT_BEFORE_BEGIN,
-                Noise::TEXT_BEFORE_END,
-                Noise::TEXT_AFTER_BEGIN,
-                Noise::TEXT_AFTER_END,
-            ]
-            .iter()
-            .any(|&noise| occurrence.noise.has(noise));
-            let refused = hidden
+        let mut loaded = Vec::new();
+        let mut stopped = stop != usize::MAX;
+        for index in file.occurrences.clone() {
+            let occurrence = &self.occurrences[index];
+            let has = |noise| occurrence.noise.has(noise);
+            if !matches!(occurrence.encoding, Encoding::Pem(_))
+                || has(Noise::TEXT_BEFORE_BEGIN)
+                || has(Noise::TEXT_AFTER_BEGIN)
+            {
+                continue;
+            }
+            // What stands behind a certificate must be trust attributes (d2i_X509_AUX).
+            let refused = has(Noise::NUL_LINE)
+                || has(Noise::TEXT_BEFORE_END)
+                || has(Noise::TEXT_AFTER_END)
+                || has(Noise::GLUED_END)
                 || self.certificates[occurrence.certificate.0].refused.is_some()
                 || occurrence.trailing > 0 && occurrence.trust.is_none()
                 || occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
-            if !matches!(occurrence.encoding, Encoding::Pem(_)) || refused || occurrence.span.start > stop {
+            if refused || occurrence.span.start > stop {
+                stopped = true;
                 break;
             }
-            loaded += 1;
+            loaded.push(OccurrenceId(index));
         }
-        (loaded, loaded == file.occurrences.len() && stop == usize::MAX && loaded > 0)
+        let complete = !stopped && !loaded.is_empty();
+        (loaded, complete)
     }
 
     /// Follows every hash link as OpenSSL's `by_dir` look-up does, and notes what it finds and what is the matter.
@@ -483,11 +488,10 @@ impl Store {
                     (Ok(file), LinkKind::Certificate) => {
                         let (loaded, complete) = self.loads_by_directory(*file);
                         if !stopped {
-                            let start = self.files[file.0].occurrences.start;
-                            for occurrence in &self.occurrences[start..start + loaded] {
-                                if self.certificates[occurrence.certificate.0].subject_hash == Some(hash) {
-                                    let places =
-                                        self.reachable.entry((source, occurrence.certificate)).or_default();
+                            for id in loaded {
+                                let certificate = self.occurrences[id.0].certificate;
+                                if self.certificates[certificate.0].subject_hash == Some(hash) {
+                                    let places = self.reachable.entry((source, certificate)).or_default();
                                     if places.last() != Some(&index) {
                                         places.push(index);
                                     }
