@@ -70,6 +70,18 @@ pub struct Finding {
     pub ignored: bool,
 }
 
+impl Finding {
+    /// A finding at some places, about no one certificate.
+    pub(crate) fn at(rule: &'static str, detail: Detail, places: Vec<Place>) -> Self {
+        Self { rule, detail, certificate: None, places, ignored: false }
+    }
+
+    /// A finding about one certificate, at some of its places.
+    pub(crate) fn about(rule: &'static str, detail: Detail, id: CertificateId, places: Vec<Place>) -> Self {
+        Self { rule, detail, certificate: Some(id), places, ignored: false }
+    }
+}
+
 /// Why a look-up does not find a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreachable {

@@ -19,12 +19,10 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for link in store.links().iter().filter(|link| link.states.contains(&LinkState::Case)) {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::BadLinkName { meant: link.hash_link() },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(store.source(link.source).path.join(&link.name))],
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::BadLinkName { meant: link.hash_link() },
+            vec![Place::Path(store.source(link.source).path.join(&link.name))],
+        ));
     }
 }

@@ -1,7 +1,8 @@
 //! `bad-validity`: dates that are reversed or cannot be read.
 
+use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{BadValidity, Detail, Finding, Place, Severity};
+use crate::audit::finding::{BadValidity, Detail, Finding, Severity};
 use crate::audit::rule::Rule;
 use crate::store::model::Store;
 
@@ -30,12 +31,6 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         } else {
             continue;
         };
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::BadValidity(what),
-            certificate: Some(id),
-            ignored: false,
-            places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-        });
+        findings.push(Finding::about(RULE.id, Detail::BadValidity(what), id, everywhere(certificate)));
     }
 }

@@ -7,6 +7,7 @@ use crate::audit::rule::Rule;
 use crate::openssl::hash_link::LinkName;
 use crate::store::model::{Store, Trouble};
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 /// A link to nothing.
 pub const RULE: Rule = Rule {
@@ -21,19 +22,25 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
-    for entry in store.odd_entries().iter().filter(|entry| entry.trouble == Trouble::Dangling) {
+    links_in_trouble(store, &Trouble::Dangling, |target| Detail::DanglingLink { target }, RULE.id, findings);
+}
+
+/// Links that lead nowhere, for one reason.
+pub(super) fn links_in_trouble(
+    store: &Store,
+    trouble: &Trouble,
+    detail: impl Fn(PathBuf) -> Detail,
+    rule: &'static str,
+    findings: &mut Vec<Finding>,
+) {
+    for entry in store.odd_entries().iter().filter(|entry| entry.trouble == *trouble) {
         let is_hash_link =
             entry.path.file_name().is_some_and(|name| LinkName::parse(name.as_bytes()).is_some());
         // Of a dead directory one finding says it all.
         if is_hash_link && dead_capath::is_dead(store, entry.source) {
             continue;
         }
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::DanglingLink { target: entry.target.clone().unwrap_or_default() },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(entry.path.clone())],
-        });
+        let detail = detail(entry.target.clone().unwrap_or_default());
+        findings.push(Finding::at(rule, detail, vec![Place::Path(entry.path.clone())]));
     }
 }

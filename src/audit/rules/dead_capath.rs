@@ -21,13 +21,11 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (id, source) in store.source_ids() {
         if source.kind == SourceKind::CaPath && is_dead(store, id) {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::DeadCapath { links: store.links_of(id).count() },
-                certificate: None,
-                ignored: false,
-                places: vec![Place::Source(id)],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::DeadCapath { links: store.links_of(id).count() },
+                vec![Place::Source(id)],
+            ));
         }
     }
 }

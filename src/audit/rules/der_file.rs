@@ -21,13 +21,12 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, occurrence) in store.occurrences().iter().enumerate() {
         if occurrence.encoding == Encoding::Der {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::DerFile,
-                certificate: Some(occurrence.certificate),
-                ignored: false,
-                places: vec![Place::Occurrence(OccurrenceId(index))],
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::DerFile,
+                occurrence.certificate,
+                vec![Place::Occurrence(OccurrenceId(index))],
+            ));
         }
     }
 }

@@ -21,13 +21,12 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, occurrence) in store.occurrences().iter().enumerate() {
         if occurrence.encoding == Encoding::DerInPem {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::DerInBundle { length: occurrence.span.len() },
-                certificate: Some(occurrence.certificate),
-                ignored: false,
-                places: vec![Place::Occurrence(crate::store::model::OccurrenceId(index))],
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::DerInBundle { length: occurrence.span.len() },
+                occurrence.certificate,
+                vec![Place::Occurrence(crate::store::model::OccurrenceId(index))],
+            ));
         }
     }
 }

@@ -21,13 +21,12 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, occurrence) in store.occurrences().iter().enumerate() {
         // Trust attributes say it in a form that OpenSSL obeys and the others skip.
         if let (Some(distrust), None) = (occurrence.distrust, &occurrence.trust) {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::DistrustFlattened(distrust),
-                certificate: Some(occurrence.certificate),
-                ignored: false,
-                places: vec![Place::Occurrence(OccurrenceId(index))],
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::DistrustFlattened(distrust),
+                occurrence.certificate,
+                vec![Place::Occurrence(OccurrenceId(index))],
+            ));
         }
     }
 }

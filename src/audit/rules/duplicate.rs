@@ -28,13 +28,12 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         }
         for ((certificate, _), places) in seen {
             if places.len() > 1 {
-                findings.push(Finding {
-                    rule: RULE.id,
-                    detail: Detail::Duplicate,
-                    certificate: Some(certificate),
-                    ignored: false,
-                    places: places.into_iter().map(Place::Occurrence).collect(),
-                });
+                findings.push(Finding::about(
+                    RULE.id,
+                    Detail::Duplicate,
+                    certificate,
+                    places.into_iter().map(Place::Occurrence).collect(),
+                ));
             }
         }
     }

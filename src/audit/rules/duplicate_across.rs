@@ -44,13 +44,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     }
     for (source, (certificates, mut places)) in repeated {
         places.sort_unstable();
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::DuplicateAcross { source, certificates: certificates.len() },
-            certificate: None,
-            ignored: false,
-            places: places.into_iter().map(Place::Occurrence).collect(),
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::DuplicateAcross { source, certificates: certificates.len() },
+            places.into_iter().map(Place::Occurrence).collect(),
+        ));
     }
 }
 

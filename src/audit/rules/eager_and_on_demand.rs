@@ -30,13 +30,11 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
             let covered = certificates.iter().all(|&certificate| store.is_reachable(directory, certificate));
             if !certificates.is_empty() && covered && defaults_lead_to_both(store, context, directory, bundle)
             {
-                findings.push(Finding {
-                    rule: RULE.id,
-                    detail: Detail::EagerAndOnDemand { bundle, directory, certificates: certificates.len() },
-                    certificate: None,
-                    ignored: false,
-                    places: vec![Place::Source(bundle)],
-                });
+                findings.push(Finding::at(
+                    RULE.id,
+                    Detail::EagerAndOnDemand { bundle, directory, certificates: certificates.len() },
+                    vec![Place::Source(bundle)],
+                ));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `expired`: an expired certificate.
 
+use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, Severity};
 use crate::audit::rule::Rule;
 use crate::certificate::validity::ValidityState;
 use crate::store::model::{Certificate, Store};
@@ -35,12 +36,11 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
     for (id, certificate) in expired() {
         let Some(not_after) = certificate.validity.not_after.instant else { continue };
         let superseded = valid.contains(&(certificate.spki, certificate.subject_hash));
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::Expired { not_after, superseded },
-            certificate: Some(id),
-            ignored: false,
-            places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-        });
+        findings.push(Finding::about(
+            RULE.id,
+            Detail::Expired { not_after, superseded },
+            id,
+            everywhere(certificate),
+        ));
     }
 }

@@ -1,7 +1,8 @@
 //! `expires-soon`: a certificate that expires soon.
 
+use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, Severity};
 use crate::audit::rule::Rule;
 use crate::certificate::validity::ValidityState;
 use crate::store::model::Store;
@@ -23,13 +24,12 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
         let Some(not_after) = certificate.validity.not_after.instant else { continue };
         let left = not_after.saturating_sub(context.now);
         if certificate.validity.at(context.now) == ValidityState::Valid && left <= context.expiring_within {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::ExpiresSoon { not_after, days: left / 86_400 },
-                certificate: Some(id),
-                ignored: false,
-                places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::ExpiresSoon { not_after, days: left / 86_400 },
+                id,
+                everywhere(certificate),
+            ));
         }
     }
 }

@@ -35,16 +35,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .collect();
         places.sort_unstable();
         if !places.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::GluedBoundary { times: places.len() },
-                certificate: None,
-                ignored: false,
-                places: places
-                    .into_iter()
-                    .map(|(offset, line)| Place::File { file: id, line, offset })
-                    .collect(),
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::GluedBoundary { times: places.len() },
+                places.into_iter().map(|(offset, line)| Place::File { file: id, line, offset }).collect(),
+            ));
         }
     }
 }

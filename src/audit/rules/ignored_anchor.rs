@@ -28,13 +28,11 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
     for (path, certificates) in &updater.ignored {
         let lacking = certificates.iter().filter(|fingerprint| !there.contains(fingerprint)).count();
         if lacking > 0 {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::IgnoredAnchor { certificates: lacking },
-                certificate: None,
-                ignored: false,
-                places: vec![Place::Path(path.clone())],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::IgnoredAnchor { certificates: lacking },
+                vec![Place::Path(path.clone())],
+            ));
         }
     }
 }

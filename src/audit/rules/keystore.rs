@@ -21,13 +21,11 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, file) in store.files().iter().enumerate() {
         if let Some(Shape::Keystore(kind)) = file.shape {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::Keystore(kind),
-                certificate: None,
-                ignored: false,
-                places: vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::Keystore(kind),
+                vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
+            ));
         }
     }
 }

@@ -19,12 +19,6 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for entry in store.odd_entries().iter().filter(|entry| entry.trouble == Trouble::Leftover) {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::Leftover,
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(entry.path.clone())],
-        });
+        findings.push(Finding::at(RULE.id, Detail::Leftover, vec![Place::Path(entry.path.clone())]));
     }
 }

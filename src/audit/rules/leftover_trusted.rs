@@ -22,13 +22,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let lacking =
             leftover.certificates.iter().filter(|fingerprint| store.find(**fingerprint).is_none()).count();
         if lacking > 0 {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::LeftoverTrusted { certificates: lacking },
-                certificate: None,
-                ignored: false,
-                places: vec![Place::Path(leftover.path.clone())],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::LeftoverTrusted { certificates: lacking },
+                vec![Place::Path(leftover.path.clone())],
+            ));
         }
     }
 }

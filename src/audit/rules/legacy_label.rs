@@ -32,13 +32,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .map(|(id, _)| Place::Occurrence(id))
             .collect();
         if !places.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::LegacyLabel { blocks: places.len() },
-                certificate: None,
-                ignored: false,
-                places,
-            });
+            findings.push(Finding::at(RULE.id, Detail::LegacyLabel { blocks: places.len() }, places));
         }
     }
 }

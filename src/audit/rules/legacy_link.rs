@@ -25,13 +25,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .map(|link| Place::Path(source.path.join(&link.name)))
             .collect();
         if !places.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::LegacyLink { links: places.len() },
-                certificate: None,
-                ignored: false,
-                places,
-            });
+            findings.push(Finding::at(RULE.id, Detail::LegacyLink { links: places.len() }, places));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `legacy-version`: a version 1 certificate.
 
+use super::each_certificate;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, Severity};
 use crate::audit::rule::Rule;
 use crate::store::model::{Certificate, Store};
 
@@ -18,16 +19,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
-    for (id, certificate) in store.certificate_ids() {
-        let Some(detail) = detail(certificate) else { continue };
-        findings.push(Finding {
-            rule: RULE.id,
-            detail,
-            certificate: Some(id),
-            ignored: false,
-            places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-        });
-    }
+    each_certificate(store, RULE.id, findings, detail);
 }
 
 fn detail(certificate: &Certificate) -> Option<Detail> {

@@ -19,12 +19,10 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (link, target) in store.leading_out() {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::LinkOutOfRoot { target: target.clone() },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(link.clone())],
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::LinkOutOfRoot { target: target.clone() },
+            vec![Place::Path(link.clone())],
+        ));
     }
 }

@@ -19,12 +19,10 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for link in store.links().iter().filter(|link| link.states.contains(&LinkState::Outside)) {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::LinkOutside { target: link.target.clone().unwrap_or_default() },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(store.source(link.source).path.join(&link.name))],
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::LinkOutside { target: link.target.clone().unwrap_or_default() },
+            vec![Place::Path(store.source(link.source).path.join(&link.name))],
+        ));
     }
 }

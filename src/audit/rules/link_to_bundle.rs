@@ -20,12 +20,10 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for link in store.links().iter().filter(|link| link.states.contains(&LinkState::ToBundle)) {
         let certificates = link.leads_to.as_ref().map_or(0, |&file| store.file(file).occurrences.len());
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::LinkToBundle { certificates },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(store.source(link.source).path.join(&link.name))],
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::LinkToBundle { certificates },
+            vec![Place::Path(store.source(link.source).path.join(&link.name))],
+        ));
     }
 }

@@ -33,25 +33,18 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             };
             let place = Place::File { file: id, line: defect.line, offset: defect.offset };
             let detail = Detail::MalformedBlock { label: block.label, kind: defect.kind, counted: false };
-            findings.push(Finding {
-                rule: RULE.id,
-                detail,
-                certificate: None,
-                ignored: false,
-                places: vec![place],
-            });
+            findings.push(Finding::at(RULE.id, detail, vec![place]));
         }
         for (_, occurrence) in store.occurrences_of_file(id) {
             for defect in occurrence.defects.iter().filter(|defect| defect.kind != DefectKind::GluedBoundary)
             {
                 let crate::store::content::Encoding::Pem(label) = occurrence.encoding else { continue };
-                findings.push(Finding {
-                    rule: RULE.id,
-                    detail: Detail::MalformedBlock { label, kind: defect.kind, counted: true },
-                    certificate: Some(occurrence.certificate),
-                    ignored: false,
-                    places: vec![Place::File { file: id, line: defect.line, offset: defect.offset }],
-                });
+                findings.push(Finding::about(
+                    RULE.id,
+                    Detail::MalformedBlock { label, kind: defect.kind, counted: true },
+                    occurrence.certificate,
+                    vec![Place::File { file: id, line: defect.line, offset: defect.offset }],
+                ));
             }
         }
         findings[start..].sort_by_key(|finding| match finding.places.first() {

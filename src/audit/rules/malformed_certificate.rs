@@ -22,29 +22,22 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, file) in store.files().iter().enumerate() {
         for block in &file.others {
             if let OtherKind::NotACertificate(error) = block.kind {
-                findings.push(Finding {
-                    rule: RULE.id,
-                    detail: Detail::MalformedCertificate { error },
-                    certificate: None,
-                    ignored: false,
-                    places: vec![Place::File {
-                        file: FileId(index),
-                        line: block.line,
-                        offset: block.span.start,
-                    }],
-                });
+                findings.push(Finding::at(
+                    RULE.id,
+                    Detail::MalformedCertificate { error },
+                    vec![Place::File { file: FileId(index), line: block.line, offset: block.span.start }],
+                ));
             }
         }
     }
     for (index, occurrence) in store.occurrences().iter().enumerate() {
         if let Some(refused) = store.certificate(occurrence.certificate).refused {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::RefusedCertificate(refused),
-                certificate: Some(occurrence.certificate),
-                ignored: false,
-                places: vec![Place::Occurrence(OccurrenceId(index))],
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::RefusedCertificate(refused),
+                occurrence.certificate,
+                vec![Place::Occurrence(OccurrenceId(index))],
+            ));
         }
     }
 }

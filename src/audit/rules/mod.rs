@@ -57,7 +57,9 @@ mod weak_signature;
 mod writable_by_others;
 mod wrong_hash_link;
 
+use super::finding::{Detail, Finding, Place};
 use super::rule::Rule;
+use crate::store::model::{Certificate, Store};
 
 /// Every rule, in the order in which findings are reported within a severity.
 pub static RULES: &[Rule] = &[
@@ -123,4 +125,23 @@ pub static RULES: &[Rule] = &[
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.id == id)
+}
+
+/// A finding for every certificate that `detail` says something of, at all its places.
+fn each_certificate(
+    store: &Store,
+    rule: &'static str,
+    findings: &mut Vec<Finding>,
+    detail: impl Fn(&Certificate) -> Option<Detail>,
+) {
+    for (id, certificate) in store.certificate_ids() {
+        if let Some(detail) = detail(certificate) {
+            findings.push(Finding::about(rule, detail, id, everywhere(certificate)));
+        }
+    }
+}
+
+/// All places of a certificate.
+fn everywhere(certificate: &Certificate) -> Vec<Place> {
+    certificate.occurrences.iter().copied().map(Place::Occurrence).collect()
 }

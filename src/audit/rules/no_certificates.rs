@@ -30,13 +30,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             }
             _ => continue,
         };
-        findings.push(Finding {
-            rule: RULE.id,
-            detail,
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Source(id)],
-        });
+        findings.push(Finding::at(RULE.id, detail, vec![Place::Source(id)]));
     }
 }
 

@@ -26,13 +26,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         }
         let certificates = store.occurrences_of(id).count();
         if certificates > 0 {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::NoHashLinks { certificates },
-                certificate: None,
-                ignored: false,
-                places: vec![Place::Source(id)],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::NoHashLinks { certificates },
+                vec![Place::Source(id)],
+            ));
         }
     }
 }

@@ -33,13 +33,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .map(|&occurrence| Place::Occurrence(occurrence))
             .collect();
         if !places.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::NotACa,
-                certificate: Some(id),
-                ignored: false,
-                places,
-            });
+            findings.push(Finding::about(RULE.id, Detail::NotACa, id, places));
         }
     }
 }

@@ -28,12 +28,6 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
         }
     }
     for (certificate, places) in lost {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::NotRegenerated,
-            certificate: Some(certificate),
-            ignored: false,
-            places,
-        });
+        findings.push(Finding::about(RULE.id, Detail::NotRegenerated, certificate, places));
     }
 }

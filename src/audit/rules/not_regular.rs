@@ -20,13 +20,11 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for entry in store.odd_entries() {
         if let Trouble::NotRegular(special) = entry.trouble {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::NotRegular(special),
-                certificate: None,
-                ignored: false,
-                places: vec![Place::Path(entry.path.clone())],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::NotRegular(special),
+                vec![Place::Path(entry.path.clone())],
+            ));
         }
     }
 }

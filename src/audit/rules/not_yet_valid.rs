@@ -1,7 +1,8 @@
 //! `not-yet-valid`: a certificate that is not valid yet.
 
+use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, Severity};
 use crate::audit::rule::Rule;
 use crate::certificate::validity::ValidityState;
 use crate::store::model::Store;
@@ -22,13 +23,12 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
     for (id, certificate) in store.certificate_ids() {
         let Some(not_before) = certificate.validity.not_before.instant else { continue };
         if certificate.validity.at(context.now) == ValidityState::NotYetValid {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::NotYetValid { not_before },
-                certificate: Some(id),
-                ignored: false,
-                places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::NotYetValid { not_before },
+                id,
+                everywhere(certificate),
+            ));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `odd-encoding`: an encoding that RFC 5280 or DER does not have.
 
+use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, OddEncoding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, OddEncoding, Severity};
 use crate::audit::rule::Rule;
 use crate::certificate::name;
 use crate::der::tag;
@@ -32,13 +33,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             kinds.push(OddEncoding::Trailing(trailing));
         }
         if !kinds.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::OddEncoding(kinds),
-                certificate: Some(id),
-                ignored: false,
-                places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-            });
+            findings.push(Finding::about(RULE.id, Detail::OddEncoding(kinds), id, everywhere(certificate)));
         }
     }
 }

@@ -28,13 +28,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .collect();
         if !odd.is_empty() {
             let noise = odd.iter().fold(Noise::NONE, |all, (_, noise)| all.with(*noise));
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::OddFraming(noise),
-                certificate: None,
-                ignored: false,
-                places: odd.into_iter().map(|(id, _)| Place::Occurrence(id)).collect(),
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::OddFraming(noise),
+                odd.into_iter().map(|(id, _)| Place::Occurrence(id)).collect(),
+            ));
         }
     }
 }

@@ -69,12 +69,10 @@ fn report(
     findings: &mut Vec<Finding>,
 ) {
     if !certificates.is_empty() {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::OneSided { here, missing_from, certificates: certificates.len() },
-            certificate: None,
-            ignored: false,
-            places: certificates.into_values().map(Place::Occurrence).collect(),
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::OneSided { here, missing_from, certificates: certificates.len() },
+            certificates.into_values().map(Place::Occurrence).collect(),
+        ));
     }
 }

@@ -28,12 +28,10 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         if !blocks.is_empty() {
             let mut labels: Vec<String> = blocks.iter().map(|block| block.label_text.clone()).collect();
             labels.dedup();
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::OtherBlock { labels },
-                certificate: None,
-                ignored: false,
-                places: blocks
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::OtherBlock { labels },
+                blocks
                     .into_iter()
                     .map(|block| Place::File {
                         file: FileId(index),
@@ -41,7 +39,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                         offset: block.span.start,
                     })
                     .collect(),
-            });
+            ));
         }
     }
 }

@@ -22,17 +22,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, file) in store.files().iter().enumerate() {
         for block in &file.others {
             if let OtherKind::Pkcs7 { certificates } = &block.kind {
-                findings.push(Finding {
-                    rule: RULE.id,
-                    detail: Detail::Pkcs7Block { certificates: certificates.len() },
-                    certificate: None,
-                    ignored: false,
-                    places: vec![Place::File {
-                        file: FileId(index),
-                        line: block.line,
-                        offset: block.span.start,
-                    }],
-                });
+                findings.push(Finding::at(
+                    RULE.id,
+                    Detail::Pkcs7Block { certificates: certificates.len() },
+                    vec![Place::File { file: FileId(index), line: block.line, offset: block.span.start }],
+                ));
             }
         }
     }

@@ -22,13 +22,11 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, file) in store.files().iter().enumerate() {
         for block in file.others.iter().filter(|block| matches!(block.kind, OtherKind::PrivateKey)) {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::PrivateKey,
-                certificate: None,
-                ignored: false,
-                places: vec![Place::File { file: FileId(index), line: block.line, offset: block.span.start }],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::PrivateKey,
+                vec![Place::File { file: FileId(index), line: block.line, offset: block.span.start }],
+            ));
         }
     }
 }

@@ -28,13 +28,8 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let mut same_key: Vec<_> = by_key.into_values().filter(|group| group.len() > 1).collect();
         same_key.sort_unstable();
         for group in same_key {
-            findings.push(Finding {
-                rule: RULE.id,
-                places: same_subject::places(store, &group),
-                detail: Detail::Reissued { group },
-                certificate: None,
-                ignored: false,
-            });
+            let places = same_subject::places(store, &group);
+            findings.push(Finding::at(RULE.id, Detail::Reissued { group }, places));
         }
     }
 }

@@ -34,13 +34,8 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             .collect();
         // One subject is `reissued`.
         if subjects.len() > 1 {
-            findings.push(Finding {
-                rule: RULE.id,
-                places: same_subject::places(store, &group),
-                detail: Detail::SameKey { group },
-                certificate: None,
-                ignored: false,
-            });
+            let places = same_subject::places(store, &group);
+            findings.push(Finding::at(RULE.id, Detail::SameKey { group }, places));
         }
     }
 }

@@ -24,13 +24,8 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let keys: BTreeSet<_> = group.iter().map(|&id| store.certificate(id).spki).collect();
         // A group of one key is `reissued` and nothing else.
         if keys.len() > 1 {
-            findings.push(Finding {
-                rule: RULE.id,
-                places: places(store, &group),
-                detail: Detail::SameSubject { group },
-                certificate: None,
-                ignored: false,
-            });
+            let places = places(store, &group);
+            findings.push(Finding::at(RULE.id, Detail::SameSubject { group }, places));
         }
     }
 }

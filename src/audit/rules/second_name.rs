@@ -31,13 +31,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             }
         }
         if !places.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::SecondName { certificates: places.len() },
-                certificate: None,
-                ignored: false,
-                places,
-            });
+            findings.push(Finding::at(RULE.id, Detail::SecondName { certificates: places.len() }, places));
         }
     }
 }

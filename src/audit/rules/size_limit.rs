@@ -21,13 +21,11 @@ fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
     let Some(limit) = context.max_size else { return };
     for (index, file) in store.files().iter().enumerate() {
         if file.bytes > limit && !file.occurrences.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::SizeLimit { bytes: file.bytes, limit },
-                certificate: None,
-                ignored: false,
-                places: vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::SizeLimit { bytes: file.bytes, limit },
+                vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
+            ));
         }
     }
 }

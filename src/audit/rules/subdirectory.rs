@@ -20,12 +20,10 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for entry in store.odd_entries().iter().filter(|entry| entry.trouble == Trouble::Directory) {
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::Subdirectory { link: entry.target.is_some() },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(entry.path.clone())],
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::Subdirectory { link: entry.target.is_some() },
+            vec![Place::Path(entry.path.clone())],
+        ));
     }
 }

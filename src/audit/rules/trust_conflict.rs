@@ -1,7 +1,8 @@
 //! `trust-conflict`: copies of one certificate that give different answers for TLS servers.
 
+use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, Severity};
 use crate::audit::rule::Rule;
 use crate::store::model::Store;
 
@@ -25,13 +26,12 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         };
         let rejecting = certificate.occurrences.iter().filter(|&&occurrence| rejects(occurrence)).count();
         if rejecting > 0 && rejecting < certificate.occurrences.len() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::TrustConflict { rejecting, of: certificate.occurrences.len() },
-                certificate: Some(id),
-                ignored: false,
-                places: certificate.occurrences.iter().copied().map(Place::Occurrence).collect(),
-            });
+            findings.push(Finding::about(
+                RULE.id,
+                Detail::TrustConflict { rejecting, of: certificate.occurrences.len() },
+                id,
+                everywhere(certificate),
+            ));
         }
     }
 }

@@ -27,17 +27,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let unlinked: Vec<_> =
             unreachable::missed(store, directory).into_iter().filter(|missed| missed.why.is_none()).collect();
         if !unlinked.is_empty() {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::Unlinked { directory, certificates: unlinked.len() },
-                certificate: None,
-                ignored: false,
-                places: unlinked
-                    .into_iter()
-                    .flat_map(|missed| missed.places)
-                    .map(Place::Occurrence)
-                    .collect(),
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::Unlinked { directory, certificates: unlinked.len() },
+                unlinked.into_iter().flat_map(|missed| missed.places).map(Place::Occurrence).collect(),
+            ));
         }
     }
 }

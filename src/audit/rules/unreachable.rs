@@ -28,13 +28,12 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         }
         for missed in missed(store, directory) {
             if let Some(why) = missed.why {
-                findings.push(Finding {
-                    rule: RULE.id,
-                    detail: Detail::Unreachable(why),
-                    certificate: Some(missed.certificate),
-                    ignored: false,
-                    places: missed.places.into_iter().map(Place::Occurrence).collect(),
-                });
+                findings.push(Finding::about(
+                    RULE.id,
+                    Detail::Unreachable(why),
+                    missed.certificate,
+                    missed.places.into_iter().map(Place::Occurrence).collect(),
+                ));
             }
         }
     }

@@ -20,13 +20,11 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for entry in store.odd_entries() {
         if let Trouble::Unreadable(reason) = &entry.trouble {
-            findings.push(Finding {
-                rule: RULE.id,
-                detail: Detail::Unreadable { reason: reason.clone() },
-                certificate: None,
-                ignored: false,
-                places: vec![Place::Path(entry.path.clone())],
-            });
+            findings.push(Finding::at(
+                RULE.id,
+                Detail::Unreadable { reason: reason.clone() },
+                vec![Place::Path(entry.path.clone())],
+            ));
         }
     }
 }

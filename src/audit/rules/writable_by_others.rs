@@ -26,19 +26,13 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
 pub(super) fn by_mode(store: &Store, kind: Writable, rule: &'static str, findings: &mut Vec<Finding>) {
     for (id, _) in store.source_ids().filter(|(_, source)| source.writable == Some(kind)) {
         let detail = Detail::WritableBy { kind, directory: true };
-        findings.push(Finding {
-            rule,
-            detail,
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Source(id)],
-        });
+        findings.push(Finding::at(rule, detail, vec![Place::Source(id)]));
     }
     for (index, file) in store.files().iter().enumerate() {
         if file.writable == Some(kind) && !file.occurrences.is_empty() {
             let place = Place::File { file: FileId(index), line: 1, offset: 0 };
             let detail = Detail::WritableBy { kind, directory: false };
-            findings.push(Finding { rule, detail, certificate: None, ignored: false, places: vec![place] });
+            findings.push(Finding::at(rule, detail, vec![place]));
         }
     }
 }

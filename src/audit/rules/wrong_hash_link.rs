@@ -25,13 +25,11 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             link.states.iter().find(|state| matches!(state, LinkState::WrongHash | LinkState::Unusable));
         let (Some(&state), true) = (state, link.target.is_some()) else { continue };
         let path = store.source(link.source).path.join(&link.name);
-        findings.push(Finding {
-            rule: RULE.id,
-            detail: Detail::WrongHashLink { link: link.hash_link(), right: right_hash(store, link), state },
-            certificate: None,
-            ignored: false,
-            places: vec![Place::Path(path)],
-        });
+        findings.push(Finding::at(
+            RULE.id,
+            Detail::WrongHashLink { link: link.hash_link(), right: right_hash(store, link), state },
+            vec![Place::Path(path)],
+        ));
     }
 }
 
