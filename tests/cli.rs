@@ -20,6 +20,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use castore::audit::rules::RULES;
 use castore::cli::args::Arguments;
 use clap::CommandFactory as _;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -155,8 +156,15 @@ fn bad_usage_gives_2_and_says_so_on_standard_error_alone() {
         &[][..],
         &["frobnicate"],
         &["--nope"],
-        &["audit"],
         &["audit", "--nope", "a.pem"],
+        &["audit", "--max-size", "1M", "a.pem"],
+        &["audit", "--ignore", "expird", "a.pem"],
+        &["audit", "--ignore", "expired:sha256:12", "a.pem"],
+        &["audit", "--ignore", "", "a.pem"],
+        &["audit", "--ignore-file", "gone", "a.pem"],
+        &["audit", "--files0-from", "gone"],
+        &["audit", "--root", "gone", "a.pem"],
+        &["audit", "--root", ".", "--root", ".", "a.pem"],
         &["audit", "--format", "yaml", "a.pem"],
         &["audit", "--color", "maybe", "a.pem"],
         &["audit", "--quiet", "--verbose", "a.pem"],
@@ -171,10 +179,18 @@ fn bad_usage_gives_2_and_says_so_on_standard_error_alone() {
         &["compact", "--bundle", "out.pem"],
         &["compact", "a.pem", "--bundle", "out.pem", "--expired", "maybe"],
         &["compact", "a.pem", "--bundle", "out.pem", "--max-shrink", "101"],
+        &["compact", "a.pem", "--bundle", "out.pem", "--comments", "all"],
+        &["compact", "a.pem", "--bundle", "out.pem", "--unreachable", "keep"],
+        &["compact", "a.pem", "--capath", "out", "--output-links", "hard"],
+        &["compact", "a.pem", "--bundle", "out.pem", "--remove", "sha256:12"],
+        &["compact", "a.pem", "--bundle", "out.pem", "--remove-list", "gone"],
+        &["compact", "a.pem", "--bundle", "out.pem", "--root", "gone"],
         &["compact", "a.pem", "--bundle", "out.pem", "--check", "--dry-run"],
         &["compact", "a.pem", "--bundle", "out.pem", "--bundle", "other.pem"],
         &["rehash"],
         &["rehash", "--check", "--dry-run", "d"],
+        &["explain", "nope"],
+        &["explain", "expired", "duplicate"],
         &["completions"],
         &["completions", "tcsh"],
         &["man", "frobnicate"],
@@ -519,6 +535,8 @@ fn printing() -> Vec<Vec<&'static str>> {
         vec!["compact", "-n", "--format", "json", "many.pem", "--capath", "out"],
         vec!["rehash", "-n", "d"],
         vec!["rehash", "-n", "--format", "json", "d"],
+        vec!["explain"],
+        vec!["explain", "unreachable"],
         vec!["completions", "bash"],
         vec!["man"],
         vec!["man", "compact"],
@@ -868,6 +886,17 @@ fn hostile_names_do_not_reach_the_terminal() {
         vec![word("compact"), bundle.into(), word("--bundle=b"), word("--format=json"), word("-n")],
         vec![word("compact"), word("a\u{1b}[31m"), word("--bundle"), word("b\u{1b}[31m")],
         vec![word("man"), word("x\u{1b}[31m\u{202e}")],
+        vec![word("audit"), word("--root=gone\u{1b}[31m\u{202e}\n"), word("x")],
+        vec![word("audit"), word("-vR"), word("--root=."), word("/")],
+        vec![word("audit"), word("--files0-from=gone\u{1b}[31m\u{202e}\n")],
+        vec![word("audit"), word("--ignore-file=gone\u{1b}[31m\u{202e}\n"), word("x")],
+        vec![
+            word("audit"),
+            word("-v"),
+            word("--ignore=leftover:path:\u{1b}[31m\u{202e}\n"),
+            directory.clone(),
+        ],
+        vec![word("compact"), directory.clone(), word("--bundle=b"), word("--remove=\u{1b}[31m\u{202e}")],
     ];
     let mut wrong = Vec::new();
     for arguments in runs {
@@ -984,6 +1013,826 @@ fn hostile_subjects_do_not_become_file_names() {
     }
 }
 
+// ---- explain ---------------------------------------------------------------------------------------------------
+
+/// The words of a text, whatever the line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_finding_is_explained() {
+    let folder = folder();
+    let list = run(&folder, &["explain"]);
+    assert_eq!((list.status, list.stderr.as_str()), (Some(0), ""));
+    assert_eq!(list.stdout.lines().count(), RULES.len());
+    for rule in RULES {
+        let line = list.stdout.lines().find(|line| line.split_whitespace().next() == Some(rule.id));
+        let line = line.unwrap_or_else(|| panic!("{} is not listed", rule.id));
+        assert!(line.contains(rule.severity.as_str()) && line.ends_with(rule.title), "{line}");
+
+        let page = run(&folder, &["explain", rule.id]);
+        assert_eq!((page.status, page.stderr.as_str()), (Some(0), ""), "{}", rule.id);
+        let first = page.stdout.lines().next().unwrap();
+        assert!(first.starts_with(rule.id) && first.contains(rule.severity.as_str()), "{first}");
+        let mut rest = words(&page.stdout);
+        for (heading, text) in [
+            ("", rule.title),
+            ("Why", rule.why),
+            ("Example", rule.example),
+            ("What to do", rule.help),
+            ("Source", rule.source),
+        ] {
+            if !heading.is_empty() {
+                assert!(page.stdout.lines().any(|line| line == heading), "{}: no {heading}", rule.id);
+            }
+            let part = words(&format!("{heading} {text}"));
+            let (_, tail) =
+                rest.split_once(&part).unwrap_or_else(|| panic!("{}: no {part:?} in {rest:?}", rule.id));
+            rest = tail.to_owned();
+        }
+    }
+    for unknown in ["nope", "", "Expired", "expired ", "x\u{1b}[31m\u{202e}"] {
+        let ran = run(&folder, &["explain", unknown]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{unknown:?}");
+        assert!(ran.stderr.contains("castore explain"), "where to look: {}", ran.stderr);
+        assert!(!ran.stderr.chars().any(|character| character != '\n' && tricky(character)));
+    }
+}
+
+// ---- What is accepted ------------------------------------------------------------------------------------------
+
+fn fingerprint(certificate: &Certificate) -> String {
+    support::sha256_hex(&certificate.der())
+}
+
+/// The ids of the findings that are ignored, and of those that are not.
+fn ignored_and_not(report: &Value) -> (Vec<&str>, Vec<&str>) {
+    let rows = report["findings"].as_array().unwrap();
+    let ids = |ignored: bool| {
+        rows.iter().filter(|row| row["ignored"] == ignored).map(|row| row["id"].as_str().unwrap()).collect()
+    };
+    (ids(true), ids(false))
+}
+
+#[test]
+fn what_is_ignored_is_listed_and_does_not_count() {
+    let folder = folder();
+    // `a.pem` has the warnings duplicate and expired, and nothing else.
+    let of_expired = format!("expired:sha256:{}", fingerprint(&expired()));
+    let of_alpha = format!("expired:sha256:{}", fingerprint(&alpha()));
+    for (entry, matches) in [
+        ("expired", true),
+        (of_expired.as_str(), true),
+        ("expired:path:a.pem", true),
+        ("expired:path:*.pem", true),
+        ("expired:path:{a,b}.pem", true),
+        (of_alpha.as_str(), false),
+        ("expired:path:b.pem", false),
+        ("expired:path:*", true),
+        ("expired:path:x/*", false),
+    ] {
+        let arguments = ["audit", "--at", AT, "--ignore", entry, "--fail-on", "expired", "a.pem"];
+        let ran = run(&folder, &arguments);
+        assert_eq!(ran.status, Some(i32::from(!matches)), "{entry}: {}", ran.stdout);
+        let warnings = if matches { "1 warning," } else { "2 warnings," };
+        assert!(ran.stdout.lines().next().unwrap().contains(warnings), "{entry}: {}", ran.stdout);
+        // An entry that hides nothing is told, and says so.
+        assert_eq!(ran.stdout.contains("unused-ignore"), !matches, "{entry}: {}", ran.stdout);
+        let told = ran.stdout.lines().any(|line| line.contains("ignored: ") && line.contains("expired"));
+        assert_eq!(told, matches, "{entry}: {}", ran.stdout);
+
+        let report = json(&run(&folder, &[&arguments[..], &["--format", "json"]].concat()));
+        let (ignored, others) = ignored_and_not(&report);
+        let summary = &report["summary"];
+        if matches {
+            assert_eq!((ignored, others), (vec!["expired"], vec!["duplicate"]), "{entry}");
+            assert_eq!((&summary["ignored"], &summary["warnings"]), (&1.into(), &1.into()), "{entry}");
+        } else {
+            assert!(ignored.is_empty(), "{entry}: {ignored:?}");
+            assert!(others.contains(&"unused-ignore") && others.contains(&"expired"), "{entry}: {others:?}");
+            assert_eq!((&summary["ignored"], &summary["notices"]), (&0.into(), &1.into()), "{entry}");
+        }
+        // The certificate is what it is.
+        assert_eq!(summary["expired"], 1);
+    }
+    // With --verbose each one stands there whole.
+    let ran = run(&folder, &["audit", "-v", "--at", AT, "--ignore", "expired", "a.pem"]);
+    assert!(ran.stdout.contains("[expired]") && ran.stdout.contains("Expired Root"), "{}", ran.stdout);
+    // A severity does not count it either, and an unused entry is a notice.
+    let both = ["audit", "--at", AT, "--ignore", "expired", "--ignore", "duplicate", "a.pem"];
+    assert_eq!(run(&folder, &[&both[..], &["--fail-on", "notice"]].concat()).status, Some(0));
+    let unused = [&both[..], &["--ignore", "leftover", "--fail-on"]].concat();
+    assert_eq!(run(&folder, &[&unused[..], &["notice"]].concat()).status, Some(1));
+    assert_eq!(run(&folder, &[&unused[..], &["unused-ignore"]].concat()).status, Some(1));
+    assert_eq!(run(&folder, &[&unused[..], &["warning"]].concat()).status, Some(0));
+    // A star stops at a slash; two do not.
+    let paths = |entry| ["audit", "--ignore", entry, "--fail-on", "unreachable", "d"];
+    assert_eq!(run(&folder, &paths("unreachable:path:*.pem")).status, Some(1));
+    assert_eq!(run(&folder, &paths("unreachable:path:**/*.pem")).status, Some(0));
+    assert_eq!(run(&folder, &paths("unreachable:path:d/*.pem")).status, Some(0));
+}
+
+#[test]
+fn a_list_of_what_is_ignored() {
+    let folder = folder();
+    let write = |text: &str| fs::write(folder.path().join("list"), text).unwrap();
+    let audit = ["audit", "--at", AT, "--fail-on", "notice", "--ignore-file", "list", "a.pem"];
+    let of_expired = format!("expired:sha256:{}", fingerprint(&expired()));
+    write(&format!(
+        "# accepted until June\n\n  {of_expired} # the old root\r\n\tduplicate:path:a.pem\n#expired\n"
+    ));
+    let ran = run(&folder, &audit);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
+    // Together with the option.
+    write("duplicate\n");
+    assert_eq!(run(&folder, &audit).status, Some(1));
+    assert_eq!(run(&folder, &[&audit[..], &["--ignore", "expired"]].concat()).status, Some(0));
+    // Who mistypes an entry must not believe that it works.
+    for (text, line) in [
+        ("expird\n", 1),
+        ("# one\n\nexpired\nduplicate:path\n", 4),
+        ("expired:sha256:abc\n", 1),
+        ("duplicate\nexpired:name:x", 2),
+        ("expired:path:[\n", 1),
+        ("unheard-of:path:a\n", 1),
+    ] {
+        write(text);
+        let ran = run(&folder, &audit);
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{text:?}");
+        assert!(ran.stderr.contains(&format!("list:{line}: ")), "{text:?}: {}", ran.stderr);
+    }
+    fs::write(folder.path().join("list"), b"expired\xff\n").unwrap();
+    assert_eq!(run(&folder, &audit).status, Some(2));
+    let ran = run(&folder, &["audit", "--ignore-file", "gone", "a.pem"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("gone"), "{}", ran.stderr);
+    // An empty list ignores nothing.
+    write("");
+    assert_eq!(run(&folder, &audit).status, Some(1));
+}
+
+// ---- Which paths -----------------------------------------------------------------------------------------------
+
+fn paths_of(report: &Value) -> Vec<&str> {
+    report["sources"].as_array().unwrap().iter().map(|source| source["path"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn paths_from_a_list() {
+    let folder = folder();
+    let odd = "a name\nwith a newline.pem";
+    fs::write(folder.path().join(odd), bravo().pem()).unwrap();
+    let list = format!("a.pem\0{odd}\0");
+    fs::write(folder.path().join("list"), &list).unwrap();
+    fs::write(folder.path().join("open list"), list.trim_end_matches('\0')).unwrap();
+    fs::write(folder.path().join("empty"), "").unwrap();
+    fs::write(folder.path().join("zeros"), "\0\0").unwrap();
+    let mut wrong = Vec::new();
+    for (line, paths) in [
+        ("--files0-from list", &["a.pem", odd][..]),
+        ("--files0-from 'open list'", &["a.pem", odd]),
+        ("--files0-from - <list", &["a.pem", odd]),
+        ("--files0-from - < <(cat list)", &["a.pem", odd]),
+        ("--files0-from <(cat list)", &["a.pem", odd]),
+        ("--files0-from /dev/stdin < <(cat list)", &["a.pem", odd]),
+        ("d/alpha.pem --files0-from list", &["d/alpha.pem", "a.pem", odd]),
+    ] {
+        let ran = shell(&folder, "bash", &format!("castore audit --format json {line}"));
+        if ran.status != Some(0) || paths_of(&json(&ran)) != paths {
+            wrong.push(format!("{line}: {}", ran.stderr));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for (list, more) in [("empty", ""), ("zeros", ""), ("/dev/null", ""), ("gone", "a.pem"), ("d", "a.pem")] {
+        let ran = shell(&folder, "sh", &format!("castore audit --files0-from {list} {more}"));
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{list}: {}", ran.stderr);
+        assert!(ran.stderr.contains(list), "{list}: {}", ran.stderr);
+    }
+    // One that is not there does not stop the others.
+    fs::write(folder.path().join("list"), "gone.pem\0a.pem\0").unwrap();
+    let ran = run(&folder, &["audit", "--files0-from", "list"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stdout.starts_with("a.pem: ") && ran.stderr.contains("gone.pem"), "{}", ran.stderr);
+}
+
+#[test]
+fn directories_below_are_read_when_asked() {
+    let folder = folder();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        cases::make_directory(path.parent().unwrap());
+        fs::write(path, text).unwrap();
+    };
+    let root = |seed: u64| Certificate::root(&format!("Root {seed}"), seed);
+    write("tree/one.pem", root(11).pem());
+    write("tree/sub/two.pem", root(12).pem());
+    write("tree/sub/deep/er/three.pem", root(13).pem());
+    write("outside/four.pem", root(14).pem());
+    // Links to directories are not followed: no circle, and nothing outside.
+    symlink("../outside", folder.path().join("tree/link")).unwrap();
+    symlink("..", folder.path().join("tree/sub/up")).unwrap();
+    // A link to a file is a member.
+    symlink("../../outside/four.pem", folder.path().join("tree/sub/four.pem")).unwrap();
+    let flat = json(&run(&folder, &["audit", "--format", "json", "tree"]));
+    assert_eq!((&flat["summary"]["certificates"], paths_of(&flat)), (&1.into(), vec!["tree"]));
+    for option in ["--recursive", "-R"] {
+        let deep = json(&run(&folder, &["audit", "--format", "json", option, "tree"]));
+        assert_eq!(deep["summary"]["certificates"], 4, "{option}");
+        let directories = ["tree", "tree/sub", "tree/sub/deep", "tree/sub/deep/er"];
+        assert_eq!(paths_of(&deep), directories, "{option}");
+        // An empty directory in between is nothing that anybody named.
+        let ids: Vec<&str> =
+            deep["findings"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert!(!ids.contains(&"no-certificates"), "{ids:?}");
+        assert_eq!(ids.iter().filter(|id| **id == "subdirectory").count(), 2, "the links: {ids:?}");
+    }
+    // Named twice, from above and by itself, it is read once.
+    let twice = json(&run(&folder, &["audit", "--format", "json", "-R", "tree/sub", "tree"]));
+    assert_eq!(twice["summary"]["occurrences"], 4);
+}
+
+#[test]
+fn sizes_over_a_limit() {
+    let folder = folder();
+    let length = fs::metadata(folder.path().join("a.pem")).unwrap().len();
+    for (size, status) in [
+        (length.to_string(), 0),
+        ((length - 1).to_string(), 1),
+        ("1kB".to_owned(), i32::from(length > 1000)),
+        ("1KiB".to_owned(), i32::from(length > 1024)),
+        ("1MiB".to_owned(), 0),
+        ("0".to_owned(), 1),
+    ] {
+        let arguments = ["audit", "--at", AT, "--max-size", &size, "--fail-on", "size-limit", "a.pem"];
+        assert_eq!(run(&folder, &arguments).status, Some(status), "{size}");
+    }
+    for bad in ["", "1M", "1mib", "-1", "1.5MiB", "MiB", "99999999999999999999GiB"] {
+        let ran = run(&folder, &["audit", &format!("--max-size={bad}"), "a.pem"]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{bad:?}");
+        assert!(ran.stderr.contains("--max-size"), "{bad:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn without_a_path_it_is_what_openssl_would_use() {
+    let folder = folder();
+    cases::make_directory(&folder.path().join("e"));
+    fs::write(folder.path().join("e/bravo.pem"), bravo().pem()).unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, d, e) = (path("a.pem"), path("d"), path("e"));
+    let with = |variables: &[(&str, &str)], more: &[&str]| {
+        let mut command = castore(&folder, &["audit", "--format", "json"]);
+        ran(command.args(more).envs(variables.iter().copied()).output().unwrap())
+    };
+    let list = format!("{d}:{e}");
+    let both = with(&[("SSL_CERT_FILE", &file), ("SSL_CERT_DIR", &list)], &[]);
+    let report = json(&both);
+    for path in [&file, &d, &e] {
+        assert!(paths_of(&report).contains(&path.as_str()), "{path} is not in {:?}", paths_of(&report));
+    }
+    // Which, and why.
+    for (path, why) in [(&file, "SSL_CERT_FILE"), (&d, "SSL_CERT_DIR"), (&e, "SSL_CERT_DIR")] {
+        let note = both.stderr.lines().find(|line| line.contains(path.as_str()));
+        assert!(note.is_some_and(|line| line.contains(why)), "{path}: {}", both.stderr);
+    }
+    // The machine's own directory and file are not OpenSSL's then.
+    assert!(!both.stderr.contains("OPENSSLDIR"), "{}", both.stderr);
+    let one = with(&[("SSL_CERT_DIR", &d)], &[]);
+    assert!(one.stderr.lines().all(|line| !line.contains("certs in OPENSSLDIR")), "{}", one.stderr);
+    // A variable that leads nowhere is what OpenSSL follows all the same: who set it must hear of it.
+    let gone = path("gone.pem");
+    let ran = with(&[("SSL_CERT_FILE", &gone), ("SSL_CERT_DIR", &d)], &[]);
+    assert!(ran.stderr.contains(&gone), "nothing is said of SSL_CERT_FILE={gone}: {}", ran.stderr);
+    // A path that is named is all.
+    let ran = with(&[("SSL_CERT_FILE", &file), ("SSL_CERT_DIR", &d)], &[&e]);
+    assert_eq!((paths_of(&json(&ran)), ran.stderr.as_str()), (vec![e.as_str()], ""));
+    let quiet = with(&[("SSL_CERT_FILE", &file), ("SSL_CERT_DIR", &d)], &["--quiet"]);
+    assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (Some(0), "", ""));
+
+    // Inside a root the variables of this machine mean nothing.
+    let root = folder.path().join("root");
+    cases::make_directory(&root.join("etc/ssl/certs"));
+    cases::make_directory(&root.join("usr/lib/ssl"));
+    fs::write(root.join("etc/ssl/certs/ca-certificates.crt"), alpha().pem() + &bravo().pem()).unwrap();
+    fs::write(root.join("etc/ssl/certs/alpha.pem"), alpha().pem()).unwrap();
+    symlink("alpha.pem", root.join(format!("etc/ssl/certs/{ALPHA}.0"))).unwrap();
+    symlink("/etc/ssl/certs", root.join("usr/lib/ssl/certs")).unwrap();
+    symlink("/etc/ssl/certs/ca-certificates.crt", root.join("usr/lib/ssl/cert.pem")).unwrap();
+    let inside = with(&[("SSL_CERT_FILE", &file), ("SSL_CERT_DIR", &d)], &["--root", root.to_str().unwrap()]);
+    let report = json(&inside);
+    assert_eq!(paths_of(&report), ["/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"]);
+    assert!(
+        !inside.stderr.contains("SSL_CERT") && inside.stderr.contains("/usr/lib/ssl"),
+        "{}",
+        inside.stderr
+    );
+    // Nothing there at all is an error with a reason.
+    let empty = folder.path().join("empty");
+    cases::make_directory(&empty);
+    let ran = with(&[], &["--root", empty.to_str().unwrap()]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("PATH"), "{}", ran.stderr);
+}
+
+// ---- Inside a root ---------------------------------------------------------------------------------------------
+
+/// A root with links of every kind, beside a directory of which nothing must be seen. The outside is also inside, under
+/// the same absolute path, with other content.
+struct Rooted {
+    folder: TempDir,
+    root: PathBuf,
+    /// As it is outside, and as a path inside means it.
+    outside: PathBuf,
+}
+
+fn delta() -> Certificate {
+    Certificate::root("Delta Root", 21)
+}
+
+fn rooted() -> Rooted {
+    let folder = tempfile::tempdir().unwrap();
+    cases::set_mode(folder.path(), 0o755);
+    let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+    let write = |path: PathBuf, text: String| {
+        let mut missing: Vec<&Path> = path.ancestors().skip(1).take_while(|path| !path.exists()).collect();
+        while let Some(directory) = missing.pop() {
+            cases::make_directory(directory);
+        }
+        fs::write(&path, text).unwrap();
+        cases::set_mode(&path, 0o644);
+    };
+    let link = |target: &str, name: &str| symlink(target, root.join(name)).unwrap();
+    let mirrored = root.join(outside.strip_prefix("/").unwrap());
+    write(outside.join("secret.pem"), Certificate::root("Outside", 20).pem());
+    write(outside.join("bundle.pem"), Certificate::root("Outside", 20).pem());
+    write(mirrored.join("secret.pem"), delta().pem());
+    write(root.join("etc/ssl/certs/alpha.pem"), alpha().pem());
+    write(root.join("usr/share/bravo.crt"), bravo().pem());
+    let outside_text = outside.to_str().unwrap();
+    link("alpha.pem", &format!("etc/ssl/certs/{ALPHA}.0"));
+    // Absolute, up, a chain through directories, up beyond the root, in a circle, through a circle.
+    link("/usr/share/bravo.crt", "etc/ssl/certs/bravo.pem");
+    link("../../../usr/share/bravo.crt", "etc/ssl/certs/up.pem");
+    link("/step", "etc/ssl/certs/chain.pem");
+    link("etc/../usr/share/bravo.crt", "step");
+    link(&format!("{outside_text}/secret.pem"), "etc/ssl/certs/absolute.pem");
+    link(&format!("../../../../../../../../../../{outside_text}/secret.pem"), "etc/ssl/certs/far.pem");
+    link("/etc/ssl/certs/loop.pem", "etc/ssl/certs/loop.pem");
+    link("/dir/x.pem", "etc/ssl/certs/through.pem");
+    link("/dir", "dir");
+    link("/proc/self/root/etc/passwd", "etc/ssl/certs/magic.pem");
+    link("/etc/ssl", "ssl");
+    Rooted { folder, root, outside }
+}
+
+#[test]
+fn paths_start_inside_the_root() {
+    let Rooted { folder, root, outside } = rooted();
+    let root_text = root.to_str().unwrap();
+    let audit = |paths: &[&str]| {
+        let arguments = [&["audit", "--format", "json", "--at", AT, "--root", root_text], paths].concat();
+        json(&run(&folder, &arguments))
+    };
+    let report = audit(&["/etc/ssl/certs"]);
+    let found: Vec<&str> = report["certificates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["subject"].as_str().unwrap())
+        .collect();
+    assert_eq!(found.len(), 3, "{found:?}");
+    for subject in ["CN=Alpha Root", "CN=Bravo Root", "CN=Delta Root"] {
+        assert!(found.contains(&subject), "{subject} is not in {found:?}");
+    }
+    // Paths are those of the inside.
+    assert_eq!(paths_of(&report), ["/etc/ssl/certs"]);
+    for file in report["files"].as_array().unwrap() {
+        assert!(file["path"].as_str().unwrap().starts_with("/etc/ssl/certs/"), "{}", file["path"]);
+    }
+    assert!(!serde_json::to_string(&report["findings"]).unwrap().contains(root_text));
+    let place = |id: &str| -> Vec<&str> {
+        let rows = report["findings"].as_array().unwrap().iter().filter(|row| row["id"] == id);
+        rows.map(|row| row["occurrences"][0]["path"].as_str().unwrap()).collect()
+    };
+    assert_eq!(place("link-loop"), ["/etc/ssl/certs/loop.pem", "/etc/ssl/certs/through.pem"]);
+    assert_eq!(place("link-out-of-root"), ["/etc/ssl/certs/far.pem"]);
+    // However the directory is named.
+    for name in ["etc/ssl/certs", "/ssl/certs", "/../etc/ssl/certs", "/etc/../../etc/ssl/certs/"] {
+        assert_eq!(audit(&[name])["summary"]["digest"], report["summary"]["digest"], "{name}");
+    }
+    // What is there outside alone is not there.
+    let bundle = outside.join("bundle.pem");
+    let ran = run(&folder, &["audit", "--root", root_text, bundle.to_str().unwrap()]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    for gone in ["gone", "root/etc/ssl/certs/alpha.pem"] {
+        let ran = run(&folder, &["audit", "--root", gone, "/etc/ssl/certs"]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{gone}");
+        assert!(ran.stderr.contains(gone), "{}", ran.stderr);
+    }
+}
+
+/// The commands that take a root, with paths of [`rooted`].
+fn rooted_commands(outside: &Path) -> Vec<Vec<String>> {
+    let out = outside.to_str().unwrap();
+    [
+        "audit /etc/ssl/certs",
+        "audit -R /",
+        "audit",
+        "audit --format json /ssl/certs",
+        &format!("audit {out}/secret.pem"),
+        "compact /etc/ssl/certs --gain accept --bundle /ssl/bundle.pem --capath /ssl/new",
+        &format!("compact /etc/ssl/certs --bundle {out}/bundle.pem"),
+        "rehash /ssl/certs",
+    ]
+    .iter()
+    .map(|line| line.split(' ').map(str::to_owned).collect())
+    .collect()
+}
+
+#[test]
+fn no_path_outside_the_root_is_opened() {
+    if support::skip_without(&["strace"]) {
+        return;
+    }
+    let Rooted { folder, root, outside } = rooted();
+    let traced = support::required("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
+    if !traced.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: strace may not trace here");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for command in rooted_commands(&outside) {
+        let log = folder.path().join("log");
+        let (name, rest) = command.split_first().unwrap();
+        let output = support::required("strace")
+            .args(["-f", "-qq", "-s", "4096", "-e", "trace=%file,openat2,statx,fstatfs", "-o"])
+            .arg(&log)
+            .arg(support::program())
+            .args([name, "--root"])
+            .arg(&root)
+            .args(rest)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let text = fs::read_to_string(&log).unwrap();
+        let mut calls =
+            text.lines().map(|line| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' '));
+        // Up to here the loader has worked; from here on all paths are the store's.
+        let opened = format!("\"{}\"", root.display());
+        let first = calls.find(|call| call.contains(&opened) && call.contains("O_PATH"));
+        let handle = first.and_then(|call| call.rsplit("= ").next()).expect("the root is opened").to_owned();
+        let inside = format!("openat2({handle}, ");
+        let mut seen = 0;
+        for call in calls {
+            if call.starts_with(&inside) {
+                seen += 1;
+                if !call.contains("RESOLVE_IN_ROOT") {
+                    wrong.push(format!("{command:?}: {call}"));
+                }
+                continue;
+            }
+            // A handle alone, or a plain name in a directory that is held open, which no link leads away from.
+            let (function, arguments) = call.split_once('(').unwrap_or((call, ""));
+            let (at, path) = arguments.split_once(", \"").unwrap_or((arguments, ""));
+            let path = path.split('"').next().unwrap_or_default();
+            let by_handle = at.bytes().all(|byte| byte.is_ascii_digit()) && !at.is_empty();
+            let follows = function.starts_with("open") && !call.contains("O_NOFOLLOW") && path != ".";
+            let plain = by_handle && !path.contains('/') && path != ".." && !follows;
+            let renames = function.starts_with("renameat") && !arguments.contains('/');
+            let links = function == "symlinkat" && !arguments.contains("AT_FDCWD");
+            let ended = call.starts_with("+++") || call.starts_with("---") || function == "exit_group";
+            // How many threads the machine has room for.
+            let machine = ["\"/proc/self/", "\"/sys/fs/cgroup", "\"/proc/sys/"]
+                .iter()
+                .any(|start| call.contains(start));
+            if !(plain || renames || links || ended || machine) {
+                wrong.push(format!("{command:?}: {call}"));
+            }
+        }
+        assert!(seen > 1, "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let said = [output.stdout, output.stderr].concat();
+        assert!(!String::from_utf8_lossy(&said).contains("CN=Outside"), "{command:?}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_is_written_outside_the_root() {
+    let Rooted { folder, root, outside } = rooted();
+    let before = support::tree_state(&outside);
+    for command in rooted_commands(&outside) {
+        let (name, rest) = command.split_first().unwrap();
+        let mut words: Vec<&str> = vec![name, "--root", root.to_str().unwrap()];
+        words.extend(rest.iter().map(String::as_str));
+        let ran = run(&folder, &words);
+        assert_eq!(ran.status, Some(0), "{command:?}: {}", ran.stderr);
+        assert_eq!(support::tree_state(&outside), before, "{command:?}");
+    }
+    // It went where the same path leads inside.
+    let mirrored = root.join(outside.strip_prefix("/").unwrap()).join("bundle.pem");
+    assert!(mirrored.is_file());
+    let bundle = fs::read_to_string(root.join("etc/ssl/bundle.pem")).unwrap();
+    assert!(bundle.contains(&alpha().pem()));
+    let state = support::tree_state(&root.join("etc/ssl/new"));
+    assert_eq!(state[Path::new(".")].mode, 0o755);
+    assert_eq!(state[Path::new(&format!("{ALPHA}.0"))].target.as_deref(), Some(Path::new("Alpha_Root.pem")));
+    // The links that rehash makes lead to members by their bare names.
+    let links = support::tree_state(&root.join("etc/ssl/certs"));
+    assert!(links.contains_key(Path::new("4f1516a8.0")), "{:?}", links.keys());
+    let bare = links[Path::new("4f1516a8.0")].target.clone().unwrap();
+    assert_eq!(bare.components().count(), 1, "{bare:?}");
+}
+
+#[test]
+fn a_root_needs_no_privilege() {
+    let Rooted { folder, root, .. } = rooted();
+    let mut program = support::program().to_owned();
+    let superuser = rustix::process::geteuid().is_root();
+    if superuser {
+        let Some(copy) = cases::copy_for_nobody(folder.path()) else {
+            eprintln!("skipped: root cannot become nobody here");
+            return;
+        };
+        program = copy;
+        for path in ["etc/ssl", "etc/ssl/certs"] {
+            rustix::fs::chown(
+                root.join(path),
+                Some(rustix::fs::Uid::from_raw(cases::NOBODY)),
+                Some(rustix::fs::Gid::from_raw(cases::NOBODY)),
+            )
+            .unwrap();
+        }
+    }
+    for line in [
+        "audit --root root /etc/ssl/certs",
+        "rehash --root root /etc/ssl/certs",
+        "compact --root root /etc/ssl/certs --bundle /ssl/b.pem --capath /ssl/new",
+    ] {
+        let mut command = Command::new(&program);
+        command.env_clear().stdin(Stdio::null()).args(line.split(' ')).current_dir(folder.path());
+        if superuser {
+            command.uid(cases::NOBODY).gid(cases::NOBODY);
+        }
+        let ran = ran(command.output().unwrap());
+        assert_eq!(ran.status, Some(0), "{line}: {}", ran.stderr);
+    }
+    assert!(root.join("etc/ssl/b.pem").is_file() && root.join("etc/ssl/new").is_dir());
+}
+
+// ---- What compact leaves out, and how it writes ------------------------------------------------------------------
+
+fn spki_digest(certificate: &Certificate) -> String {
+    support::sha256_hex(&certificate.spki)
+}
+
+/// The subjects of what is written, by their place.
+fn subjects(path: &Path) -> Vec<String> {
+    support::openssl_views(path).into_iter().map(|view| view.subject).collect()
+}
+
+#[test]
+fn compact_removes_what_is_named() {
+    if support::skip_without(&["openssl"]) {
+        return;
+    }
+    let folder = folder();
+    // Another name of Bravo's key.
+    let renamed = Certificate { spki: bravo().spki, ..Certificate::root("Charlie Root", 9) };
+    let three = alpha().pem() + &bravo().pem() + &renamed.pem();
+    fs::write(folder.path().join("three.pem"), &three).unwrap();
+    let compact = |more: &[&str]| {
+        let out = folder.path().join("out.pem");
+        let _ = fs::remove_file(&out);
+        let ran =
+            run(&folder, &[&["compact", "three.pem", "--at", AT, "--bundle", "out.pem"], more].concat());
+        let left = if out.exists() { subjects(&out) } else { Vec::new() };
+        (ran, left)
+    };
+    let (alpha_text, bravo_text, charlie_text) = ("CN=Alpha Root", "CN=Bravo Root", "CN=Charlie Root");
+    let by_fingerprint = format!("sha256:{}", fingerprint(&bravo()));
+    let by_key = format!("spki:{}", spki_digest(&bravo()));
+    let of_nobody = format!("sha256:{}", "0".repeat(64));
+
+    let (ran, left) = compact(&["--remove", &by_fingerprint]);
+    assert_eq!((ran.status, left), (Some(0), vec![alpha_text.to_owned(), charlie_text.to_owned()]));
+    assert!(ran.stdout.contains("Bravo Root"), "what goes is named: {}", ran.stdout);
+    // As openssl prints fingerprints.
+    let colons: Vec<String> = fingerprint(&bravo())
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| String::from_utf8_lossy(pair).to_ascii_uppercase())
+        .collect();
+    assert_eq!(compact(&["--remove", &format!("sha256:{}", colons.join(":"))]).1.len(), 2);
+    let (ran, left) = compact(&["--remove", &by_key]);
+    assert_eq!((ran.status, left), (Some(0), vec![alpha_text.to_owned()]));
+    assert!(ran.stdout.contains("Bravo Root") && ran.stdout.contains("Charlie Root"), "{}", ran.stdout);
+
+    // A list, and what it names twice.
+    let list = format!("# distrusted in 2024\n\n{by_fingerprint}  # Bravo\r\n\t{by_key}\n#{of_nobody}\n");
+    fs::write(folder.path().join("list"), list).unwrap();
+    let (ran, left) = compact(&["--remove-list", "list", "--require-match"]);
+    assert_eq!((ran.status, left), (Some(0), vec![alpha_text.to_owned()]), "{}", ran.stderr);
+
+    // What meets nothing is a warning, or status 2.
+    let (ran, left) = compact(&["--remove", &of_nobody]);
+    assert_eq!((ran.status, left.len()), (Some(0), 3));
+    assert!(ran.stderr.contains(&of_nobody), "{}", ran.stderr);
+    let (ran, left) = compact(&["--remove", &of_nobody, "--remove", &by_key, "--require-match"]);
+    assert_eq!((ran.status, ran.stdout.as_str(), left.len()), (Some(2), "", 0));
+    assert!(ran.stderr.contains(&of_nobody), "{}", ran.stderr);
+    // All gone is refused.
+    let of_alpha = format!("sha256:{}", fingerprint(&alpha()));
+    assert_eq!(compact(&["--remove", &of_alpha, "--remove", &by_key]).0.status, Some(2));
+
+    for bad in ["", "sha256:", "sha256:abcd", "sha1:aaaa", &fingerprint(&bravo()), bravo_text] {
+        let (ran, left) = compact(&["--remove", bad]);
+        assert_eq!((ran.status, ran.stdout.as_str(), left.len()), (Some(2), "", 0), "{bad:?}");
+        assert!(ran.stderr.contains("--remove"), "{bad:?}: {}", ran.stderr);
+        if !bad.is_empty() {
+            fs::write(folder.path().join("list"), format!("# one\n{by_key}\n{bad}\n")).unwrap();
+            let (ran, left) = compact(&["--remove-list", "list"]);
+            assert_eq!((ran.status, left.len()), (Some(2), 0), "{bad:?}");
+            assert!(ran.stderr.contains("list:3"), "{bad:?}: {}", ran.stderr);
+        }
+    }
+    // What goes by name does not count for --max-shrink, in a bundle and in a directory.
+    fs::write(folder.path().join("out.pem"), &three).unwrap();
+    let again = ["compact", "out.pem", "--bundle", "out.pem", "--remove", &by_key, "--max-shrink", "0"];
+    let ran = run(&folder, &again);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert_eq!(subjects(&folder.path().join("out.pem")), [alpha_text]);
+}
+
+#[test]
+fn comments_before_blocks() {
+    if support::skip_without(&["openssl", "certtool"]) {
+        return;
+    }
+    let folder = folder();
+    let input = format!(
+        "# Alpha, first line\n#second line\n{}stray text\n# -----BEGIN CERTIFICATE----- quoted\n# esc \u{1b}[31m\n{}{}",
+        alpha().pem(),
+        bravo().pem(),
+        Certificate::root("-----BEGIN CERTIFICATE-----", 31).pem(),
+    );
+    fs::write(folder.path().join("in.pem"), input).unwrap();
+    let out = folder.path().join("out.pem");
+    for (policy, comments) in [("none", 0), ("label", 3), ("keep", 3)] {
+        let _ = fs::remove_file(&out);
+        let arguments = ["compact", "in.pem", "--bundle", "out.pem", "--comments", policy];
+        let ran = run(&folder, &arguments);
+        assert_eq!(ran.status, Some(0), "{policy}: {}", ran.stderr);
+        let text = fs::read_to_string(&out).unwrap();
+        let lines: Vec<&str> =
+            text.lines().filter(|line| line.starts_with('#') && !line.contains("quoted")).collect();
+        assert_eq!(lines.len(), comments, "{policy}: {lines:?}");
+        match policy {
+            "label" => {
+                assert!(lines[0].contains("Alpha Root") && lines[1].contains("Bravo Root"), "{lines:?}")
+            }
+            "keep" => assert!(lines[0].contains("Alpha, first line") && lines[1].contains("second line")),
+            _ => {}
+        }
+        // No comment is a boundary or plays tricks, and no reader loses a block for it.
+        assert_eq!(text.matches("-----BEGIN").count(), 3, "{policy}: {text}");
+        assert!(!text.chars().any(|character| character != '\n' && tricky(character)), "{policy}");
+        assert!(!text.contains("stray"), "{policy}");
+        assert_eq!(support::openssl_views(&out).len(), 3, "{policy}");
+        assert_eq!(support::certtool_count(&out), Ok(3), "{policy}");
+        // Twice the same input, and its own output.
+        let before = support::tree_state(folder.path());
+        assert_eq!(run(&folder, &[&arguments[..], &["--check"]].concat()).status, Some(0), "{policy}");
+        for input in ["in.pem", "out.pem"] {
+            let ran = run(&folder, &["compact", input, "--bundle", "out.pem", "--comments", policy]);
+            assert_eq!(ran.status, Some(0), "{policy}, {input}");
+            assert_eq!(support::tree_state(folder.path()), before, "{policy}, {input}: {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn unreachable_members_go_in_when_asked() {
+    let folder = folder();
+    // `d` has Alpha with a link, and Bravo without.
+    let ran = run(&folder, &["compact", "d", "--bundle", "list.pem"]);
+    assert_eq!(ran.status, Some(0));
+    assert_eq!(fs::read_to_string(folder.path().join("list.pem")).unwrap(), alpha().pem());
+    assert!(ran.stdout.contains("Bravo Root"), "what is left out is listed: {}", ran.stdout);
+    let arguments = ["compact", "d", "--bundle", "all.pem", "--unreachable", "include", "--format", "json"];
+    let report = json(&run(&folder, &arguments));
+    assert_eq!(fs::read_to_string(folder.path().join("all.pem")).unwrap(), alpha().pem() + &bravo().pem());
+    let changes = report["changes"].as_array().unwrap();
+    let gain = changes.iter().find(|change| change["action"] == "gain").expect("it is a gain");
+    assert_eq!(gain["sha256"], fingerprint(&bravo()));
+    // Onto an existing output it is a gain that must be accepted.
+    let onto = ["compact", "d", "--bundle", "list.pem", "--unreachable", "include"];
+    assert_eq!(run(&folder, &onto).status, Some(2));
+    assert_eq!(run(&folder, &[&onto[..], &["--gain", "accept"]].concat()).status, Some(0));
+}
+
+#[test]
+fn a_directory_of_regular_files_alone() {
+    if support::skip_without(&["openssl"]) {
+        return;
+    }
+    let folder = folder();
+    let rekeyed = Certificate::root("Alpha Root", 41);
+    let chosen = [alpha(), bravo(), rekeyed];
+    fs::write(folder.path().join("in.pem"), chosen.iter().map(Certificate::pem).collect::<String>()).unwrap();
+    let arguments = ["compact", "in.pem", "--capath", "out", "--output-links", "copy"];
+    let ran = run(&folder, &arguments);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let out = folder.path().join("out");
+    assert_eq!(tree(&out), [". 755", "4f1516a8.0 644", "743aa637.0 644", "743aa637.1 644"]);
+    // In the order of the input: OpenSSL uses the first of a subject.
+    assert_eq!(fs::read_to_string(out.join("743aa637.0")).unwrap(), alpha().pem());
+    let blocks: Vec<Vec<u8>> = chosen.iter().map(|certificate| certificate.pem().into_bytes()).collect();
+    let found = support::openssl_verify_each(support::Trust::CaPath(&out), &blocks);
+    assert_eq!(found, chosen.iter().map(fingerprint).collect());
+    let before = support::tree_state(folder.path());
+    assert_eq!(run(&folder, &[&arguments[..], &["--check"]].concat()).status, Some(0));
+    let again = run(&folder, &arguments);
+    assert!(again.status == Some(0) && again.stdout.contains("nothing to do"), "{}", again.stdout);
+    assert_eq!(support::tree_state(folder.path()), before);
+    // No certificate has two names there, and rehash has nothing to do.
+    let report = json(&run(&folder, &["audit", "--format", "json", "--at", AT, "out"]));
+    assert_eq!(
+        report["findings"].as_array().unwrap().iter().filter(|row| row["id"] != "same-subject").count(),
+        0
+    );
+    assert_eq!(run(&folder, &["rehash", "--check", "out"]).status, Some(0));
+}
+
+#[test]
+fn a_report_in_a_file() {
+    let folder = folder();
+    let compact = ["compact", "a.pem", "--at", AT, "--bundle", "out.pem"];
+    let ran = run(&folder, &[&compact[..], &["--report", "r.json", "--format", "json"]].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+    assert_eq!(report, json(&ran));
+    let actions: Vec<&str> = report["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|change| change["sha256"] == fingerprint(&expired()))
+        .map(|change| change["action"].as_str().unwrap())
+        .collect();
+    assert_eq!(actions, ["drop"]);
+    fs::remove_file(folder.path().join("out.pem")).unwrap();
+    // A hook is quiet, and has its report all the same; as everything that is written: 0644, whole, over an old one.
+    fs::write(folder.path().join("r.txt"), "old").unwrap();
+    let line = format!("umask 077; castore {} --quiet --report r.txt", compact.join(" "));
+    let ran = shell(&folder, "sh", &line);
+    assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+    let text = fs::read_to_string(folder.path().join("r.txt")).unwrap();
+    assert!(text.contains("Expired Root") && text.contains("a.pem") && !text.contains("old\n"), "{text}");
+    assert!(!text.contains('\u{1b}'));
+    assert_eq!(support::tree_state(folder.path())[Path::new("r.txt")].mode, 0o644);
+    // One that cannot be written is no success, and then nothing is written at all.
+    fs::remove_file(folder.path().join("out.pem")).unwrap();
+    let before = support::tree_state(folder.path());
+    let ran = run(&folder, &[&compact[..], &["--report", "gone/r.txt"]].concat());
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("gone"), "{}", ran.stderr);
+    assert!(support::tree_state(folder.path()) == before, "something was written");
+}
+
+#[test]
+fn a_directory_does_not_shrink_by_surprise() {
+    let folder = folder();
+    let roots: Vec<Certificate> =
+        (50..60).map(|seed| Certificate::root(&format!("Root {seed}"), seed)).collect();
+    let bundle = |name: &str, chosen: &[Certificate]| {
+        let text: String = chosen.iter().map(Certificate::pem).collect();
+        fs::write(folder.path().join(name), text).unwrap();
+    };
+    bundle("ten.pem", &roots);
+    bundle("eight.pem", &roots[2..]);
+    bundle("seven.pem", &roots[3..]);
+    assert_eq!(run(&folder, &["compact", "ten.pem", "--capath", "out"]).status, Some(0));
+    let before = support::tree_state(folder.path());
+    // Three of ten are more than 20 per cent; without --prune nothing goes.
+    let prune = ["compact", "seven.pem", "--capath", "out", "--prune"];
+    let ran = run(&folder, &prune);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("--max-shrink"), "{}", ran.stderr);
+    assert_eq!(support::tree_state(folder.path()), before);
+    assert_eq!(run(&folder, &prune[..4]).status, Some(0));
+    assert_eq!(support::tree_state(folder.path()), before);
+    // Two of ten are not more; a larger limit takes three; what is named counts for nothing.
+    assert_eq!(run(&folder, &["compact", "eight.pem", "--capath", "out", "--prune", "-n"]).status, Some(0));
+    assert_eq!(run(&folder, &[&prune[..], &["--max-shrink", "30", "-n"]].concat()).status, Some(0));
+    assert_eq!(run(&folder, &[&prune[..], &["--max-shrink", "29", "-n"]].concat()).status, Some(2));
+    let ids: Vec<String> = roots[..3].iter().map(|root| format!("sha256:{}", fingerprint(root))).collect();
+    let removes = ["--remove", &ids[0], "--remove", &ids[1], "--remove", &ids[2]];
+    let named =
+        [&["compact", "ten.pem", "--capath", "out", "--prune", "--max-shrink", "0"], &removes[..]].concat();
+    assert_eq!(run(&folder, &named).status, Some(0));
+    assert_eq!(support::names_in(&folder.path().join("out")).len(), 14);
+}
+
 // ---- Completions and manual pages ------------------------------------------------------------------------------
 
 #[test]
@@ -1016,7 +1865,7 @@ fn completions_are_sound() {
         "source <(castore completions bash) && COMP_WORDS=(castore audit --f) COMP_CWORD=2 \
          && _castore castore --f audit && echo \"${COMPREPLY[*]}\"",
     );
-    assert_eq!((ran.stdout.trim(), ran.stderr.as_str()), ("--fail-on --format", ""));
+    assert_eq!((ran.stdout.trim(), ran.stderr.as_str()), ("--files0-from --fail-on --format", ""));
 }
 
 #[test]

@@ -20,7 +20,10 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 
 use support::cases;
-use support::der::{Certificate, common_name, generalized_time, integer, oids, pem, tlv, utc_time};
+use support::der::{
+    Certificate, algorithm, attribute, bit_string, common_name, explicit, generalized_time, integer, name,
+    octet_string, oid, oids, pem, sequence, spki_ed25519, spki_rsa, tag, tlv, utc_time,
+};
 
 /// Every example is judged as of this instant.
 const NOW: &str = "2026-01-01T00:00:00Z";
@@ -37,11 +40,17 @@ const SEVERITIES: &[(&str, &[&str])] = &[
         &[
             "dead-capath",
             "der-in-bundle",
+            "distrust-flattened",
             "glued-boundary",
+            "ignored-anchor",
+            "link-out-of-root",
+            "link-to-bundle",
             "malformed-block",
             "malformed-certificate",
             "no-certificates",
+            "not-regenerated",
             "private-key",
+            "trust-conflict",
             "unreachable",
             "unreadable",
         ],
@@ -52,21 +61,51 @@ const SEVERITIES: &[(&str, &[&str])] = &[
             "bad-link-name",
             "bad-validity",
             "dangling-link",
+            "der-file",
             "duplicate",
             "duplicate-across",
             "eager-and-on-demand",
             "expired",
             "expires-soon",
+            "leftover-trusted",
+            "legacy-label",
             "link-loop",
             "no-hash-links",
             "not-a-ca",
             "not-regular",
             "not-yet-valid",
             "one-sided",
+            "pkcs7-block",
+            "size-limit",
+            "weak-key",
+            "weak-signature",
+            "writable-by-others",
             "wrong-hash-link",
         ],
     ),
-    ("notice", &["leftover", "reissued", "same-subject", "unlinked"]),
+    (
+        "notice",
+        &[
+            "group-writable",
+            "intermediate",
+            "keystore",
+            "leftover",
+            "legacy-link",
+            "legacy-version",
+            "link-outside",
+            "odd-encoding",
+            "odd-framing",
+            "odd-serial",
+            "other-block",
+            "reissued",
+            "same-key",
+            "same-subject",
+            "second-name",
+            "subdirectory",
+            "unlinked",
+            "unused-ignore",
+        ],
+    ),
 ];
 
 fn alpha() -> Certificate {
@@ -106,7 +145,7 @@ struct Example {
     id: &'static str,
     kind: Kind,
     what: &'static str,
-    /// What is named on the command line.
+    /// What is named on the command line, with the options that it takes.
     paths: &'static [&'static str],
     make: Box<dyn Fn(&Folder) + Sync>,
     /// Of a hit: all places of all findings of this id, `path` or `path:line`. Empty: not compared.
@@ -168,6 +207,12 @@ fn examples() -> Vec<Example> {
     blocks(&mut all);
     groups(&mut all);
     entries(&mut all);
+    roots(&mut all);
+    trust(&mut all);
+    strength(&mut all);
+    forms(&mut all);
+    oddities(&mut all);
+    names(&mut all);
     all.0
 }
 
@@ -737,6 +782,687 @@ fn entries(all: &mut Examples) {
     });
 }
 
+/// A store as Debian's updater makes it, with its inputs.
+fn updater_root(d: &Folder) {
+    d.file("etc/ca-certificates.conf", "# a comment\n!mozilla/bravo.crt\nmozilla/alpha.crt\n");
+    d.file("usr/share/ca-certificates/mozilla/alpha.crt", alpha().pem());
+    d.file("usr/share/ca-certificates/mozilla/bravo.crt", bravo().pem());
+    d.file("etc/ssl/certs/ca-certificates.crt", alpha().pem());
+}
+
+const ROOT: &[&str] = &["--root=.", "/etc/ssl/certs"];
+const IN_ROOT: &[&str] = &["--root=.", "/d"];
+
+/// What depends on a root.
+fn roots(all: &mut Examples) {
+    all.add("ignored-anchor", Hit, "a .pem among the administrator's files", ROOT, |d| {
+        updater_root(d);
+        d.file("usr/local/share/ca-certificates/corp.pem", charlie().pem());
+    })
+    .at(&["/usr/local/share/ca-certificates/corp.pem"])
+    .add("ignored-anchor", Hit, "find -name '*.crt' knows no .CRT", ROOT, |d| {
+        updater_root(d);
+        d.file("usr/local/share/ca-certificates/corp/Corp.CRT", charlie().pem());
+    })
+    .at(&["/usr/local/share/ca-certificates/corp/Corp.CRT"])
+    .add("ignored-anchor", NearMiss, "a .crt", ROOT, |d| {
+        updater_root(d);
+        d.file("usr/local/share/ca-certificates/corp.crt", charlie().pem());
+    })
+    .add("ignored-anchor", NearMiss, "a .pem whose certificate the bundle has", ROOT, |d| {
+        updater_root(d);
+        d.file("usr/local/share/ca-certificates/corp.pem", alpha().pem());
+    })
+    .add("ignored-anchor", NearMiss, "a file without a certificate", ROOT, |d| {
+        updater_root(d);
+        d.file("usr/local/share/ca-certificates/README.txt", "Put .crt files here.\n");
+    })
+    .add("ignored-anchor", NotApplicable, "a store that is not this root's", IN_ROOT, |d| {
+        updater_root(d);
+        d.capath();
+        d.file("usr/local/share/ca-certificates/corp.pem", charlie().pem());
+    });
+
+    all.add("not-regenerated", Hit, "appended to the bundle", ROOT, |d| {
+        updater_root(d);
+        d.file("etc/ssl/certs/ca-certificates.crt", alpha().pem() + "# by hand\n" + &charlie().pem());
+    })
+    .add("not-regenerated", Hit, "a certificate that the configuration deselects", ROOT, |d| {
+        updater_root(d);
+        d.file("etc/ssl/certs/ca-certificates.crt", bravo().pem() + &alpha().pem());
+    })
+    .at(&["/etc/ssl/certs/ca-certificates.crt:1"])
+    .add("not-regenerated", Hit, "the administrator's file has a name that is ignored", ROOT, |d| {
+        updater_root(d);
+        d.file("etc/ssl/certs/ca-certificates.crt", charlie().pem() + &alpha().pem());
+        d.file("usr/local/share/ca-certificates/corp.pem", charlie().pem());
+    })
+    .at(&["/etc/ssl/certs/ca-certificates.crt:1"])
+    .add("not-regenerated", NearMiss, "a .crt of the administrator with two certificates", ROOT, |d| {
+        updater_root(d);
+        d.file("etc/ssl/certs/ca-certificates.crt", alpha().pem() + &charlie().pem() + &bravo().pem());
+        d.file("usr/local/share/ca-certificates/corp/two.crt", charlie().pem() + &bravo().pem());
+    })
+    .add("not-regenerated", NotApplicable, "without the configuration", ROOT, |d| {
+        updater_root(d);
+        fs::remove_file(d.0.join("etc/ca-certificates.conf")).unwrap();
+        d.file("etc/ssl/certs/ca-certificates.crt", alpha().pem() + &charlie().pem());
+    })
+    .add("not-regenerated", NotApplicable, "without the files that the configuration names", ROOT, |d| {
+        updater_root(d);
+        fs::remove_dir_all(d.0.join("usr/share/ca-certificates")).unwrap();
+        d.file("etc/ssl/certs/ca-certificates.crt", alpha().pem() + &charlie().pem());
+    })
+    .add("not-regenerated", NotApplicable, "a bundle elsewhere", &["--root=.", "/b.pem"], |d| {
+        updater_root(d);
+        d.file("b.pem", charlie().pem());
+    });
+
+    all.add("link-out-of-root", Hit, "more .. than there are directories", IN_ROOT, |d| {
+        d.capath();
+        d.link("d/out.pem", "../../elsewhere/bravo.pem");
+        d.file("elsewhere/bravo.pem", bravo().pem());
+    })
+    .at(&["/d/out.pem"])
+    .add("link-out-of-root", Hit, "a hash link that goes up and leads to nothing", IN_ROOT, |d| {
+        d.capath();
+        d.link(&format!("d/{BRAVO}.0"), "/../../build/bravo.pem");
+    })
+    .at(&["/d/4f1516a8.0"])
+    .add("link-out-of-root", NearMiss, "an absolute link and a link up, inside", IN_ROOT, |d| {
+        d.capath();
+        d.file("elsewhere/bravo.pem", bravo().pem());
+        d.link("d/absolute.pem", "/elsewhere/bravo.pem");
+        d.link("d/relative.pem", "../elsewhere/bravo.pem");
+    })
+    .add("link-out-of-root", NearMiss, "a directory that is deeper than its name", IN_ROOT, |d| {
+        d.file("a/b/c/alpha.pem", alpha().pem());
+        d.link(&format!("a/b/c/{ALPHA}.0"), "alpha.pem");
+        d.link("a/b/c/bravo.pem", "../../bravo.pem");
+        d.file("a/bravo.pem", bravo().pem());
+        d.link("d", "a/b/c");
+    })
+    .add("link-out-of-root", NotApplicable, "no root is named", DIRECTORY, |d| {
+        d.capath();
+        d.link("d/out.pem", "../../../../../../../../../../nonexistent/bravo.pem");
+    });
+}
+
+/// Who trusts what.
+fn trust(all: &mut Examples) {
+    all.add("trust-conflict", Hit, "a plain block, and one that rejects", FILE, |d| {
+        d.file("b.pem", alpha().trusted_pem(&[], &[oids::SERVER_AUTH]) + &alpha().pem());
+    })
+    .add("trust-conflict", Hit, "a plain block, and one that trusts it for mail alone", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &alpha().trusted_pem(&[oids::EMAIL_PROTECTION], &[]));
+    })
+    .add("trust-conflict", Hit, "in two files", &["a.pem", "b.pem"], |d| {
+        d.file("a.pem", alpha().trusted_pem(&[oids::SERVER_AUTH], &[]));
+        d.file("b.pem", alpha().trusted_pem(&[], &[oids::SERVER_AUTH]));
+    })
+    .at(&["a.pem:1", "b.pem:1"])
+    .add("trust-conflict", NearMiss, "other words, one answer for servers", FILE, |d| {
+        let both = alpha().trusted_pem(&[oids::SERVER_AUTH, oids::EMAIL_PROTECTION], &[oids::CLIENT_AUTH]);
+        d.file("b.pem", alpha().pem() + &both);
+    })
+    .add("trust-conflict", NearMiss, "all copies reject", FILE, |d| {
+        let mail = alpha().trusted_pem(&[oids::EMAIL_PROTECTION], &[]);
+        d.file("b.pem", alpha().trusted_pem(&[], &[oids::SERVER_AUTH]) + &mail);
+    })
+    .add("trust-conflict", NotApplicable, "one copy", FILE, |d| {
+        d.file("b.pem", alpha().trusted_pem(&[], &[oids::SERVER_AUTH]) + &bravo().pem());
+    });
+
+    all.add("distrust-flattened", Hit, "a comment that distrusts", FILE, |d| {
+        d.file("b.pem", format!("# Explicitly Distrust Alpha Root\n{}", alpha().pem()));
+    })
+    .add("distrust-flattened", Hit, "a section of p11-kit's form", FILE, |d| {
+        let section = "[p11-kit-object-v1]\nlabel: \"Alpha Root\"\nx-distrusted: true\n";
+        d.file("b.pem", format!("{}\n{section}{}", bravo().pem(), alpha().pem()));
+    })
+    .add("distrust-flattened", Hit, "such a section with the certificate first", FILE, |d| {
+        d.file("b.pem", format!("[p11-kit-object-v1]\n{}x-distrusted: true\n", alpha().pem()));
+    })
+    .add("distrust-flattened", NearMiss, "x-distrusted: false", FILE, |d| {
+        let section = "[p11-kit-object-v1]\nlabel: \"Alpha Root\"\nx-distrusted: false\n";
+        d.file("b.pem", format!("{section}{}", alpha().pem()));
+    })
+    .add("distrust-flattened", NearMiss, "a section before, without a certificate, distrusts", FILE, |d| {
+        let blocked =
+            "[p11-kit-object-v1]\nlabel: \"Blocked\"\nserial-number: \"%02%01%05\"\nx-distrusted: true\n";
+        let section = "\n[p11-kit-object-v1]\nlabel: \"Alpha Root\"\ntrusted: true\n";
+        d.file("b.pem", format!("{blocked}{section}{}", alpha().pem()));
+    })
+    .add("distrust-flattened", NearMiss, "a comment about somebody else's distrust", FILE, |d| {
+        d.file("b.pem", format!("# never distrusted by Example Ltd\n{}", alpha().pem()));
+    })
+    .add("distrust-flattened", NearMiss, "a block that itself rejects", FILE, |d| {
+        let block = alpha().trusted_pem(&[], &[oids::SERVER_AUTH]);
+        d.file("b.pem", format!("# Explicitly Distrust Alpha Root\n{block}{}", bravo().pem()));
+    })
+    .add("distrust-flattened", NotApplicable, "no word about distrust", FILE, |d| {
+        d.file("b.pem", format!("# Alpha Root\n{}", alpha().pem()));
+    });
+
+    all.add("leftover-trusted", Hit, "what the new version took away", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/corp.pem.dpkg-old", bravo().pem() + &alpha().pem());
+    })
+    .at(&["d/corp.pem.dpkg-old"])
+    .add("leftover-trusted", NearMiss, "a copy of what the store has", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/alpha.pem~", alpha().pem());
+    })
+    .add("leftover-trusted", NearMiss, "a leftover without a certificate", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/notes.bak", "nothing\n");
+    })
+    .add("leftover-trusted", NotApplicable, "no leftover", DIRECTORY, Folder::capath);
+
+    all.add("writable-by-others", Hit, "a bundle", FILE, |d| {
+        d.file("b.pem", alpha().pem());
+        cases::set_mode(&d.0.join("b.pem"), 0o666);
+    })
+    .add("writable-by-others", Hit, "a directory", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d"), 0o777);
+    })
+    .at(&["d"])
+    .add("writable-by-others", Hit, "what a link leads to", DIRECTORY, |d| {
+        d.file("elsewhere/alpha.pem", alpha().pem());
+        cases::set_mode(&d.0.join("elsewhere/alpha.pem"), 0o602);
+        d.link(&format!("d/{ALPHA}.0"), "../elsewhere/alpha.pem");
+    })
+    .add("writable-by-others", NearMiss, "a sticky directory; links, whose mode is 0777", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d"), 0o1777);
+    })
+    .add("writable-by-others", NearMiss, "the group's", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d"), 0o775);
+    })
+    .add("writable-by-others", NotApplicable, "the owner's alone", FILE, |d| {
+        d.file("b.pem", alpha().pem());
+        cases::set_mode(&d.0.join("b.pem"), 0o600);
+    });
+
+    all.add("group-writable", Hit, "a tree made with umask 002", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d"), 0o775);
+    })
+    .at(&["d"])
+    .add("group-writable", Hit, "a bundle", FILE, |d| {
+        d.file("b.pem", alpha().pem());
+        cases::set_mode(&d.0.join("b.pem"), 0o664);
+    })
+    .add("group-writable", NearMiss, "everybody's, which is `writable-by-others`", FILE, |d| {
+        d.file("b.pem", alpha().pem());
+        cases::set_mode(&d.0.join("b.pem"), 0o666);
+    })
+    .add("group-writable", NearMiss, "the group may read and search", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d"), 0o755);
+    })
+    .add("group-writable", NotApplicable, "the owner's alone", FILE, |d| {
+        d.file("b.pem", alpha().pem());
+        cases::set_mode(&d.0.join("b.pem"), 0o600);
+    });
+}
+
+fn spki_ec(curve: &str, point: usize) -> Vec<u8> {
+    let mut octets = vec![0x5a; point];
+    octets[0] = 4;
+    sequence(&[algorithm(oids::EC, &oid(curve)), bit_string(&octets)])
+}
+
+fn signed(dotted: &str, parameters: &[u8]) -> Certificate {
+    let mut certificate = Certificate::intermediate("Delta CA", &alpha(), 8);
+    certificate.signature_algorithm = algorithm(dotted, parameters);
+    certificate
+}
+
+/// Keys and signatures.
+fn strength(all: &mut Examples) {
+    for (what, spki) in [
+        ("RSA 1024", spki_rsa(1, 1024)),
+        ("RSA 2040", spki_rsa(1, 2040)),
+        ("secp112r1", spki_ec("1.3.132.0.6", 29)),
+        ("prime192v1", spki_ec("1.2.840.10045.3.1.1", 49)),
+        ("a curve that nobody knows", spki_ec("1.3.6.1.4.1.99999.7", 65)),
+    ] {
+        all.add("weak-key", Hit, what, FILE, move |d| {
+            d.file("b.pem", Certificate { spki: spki.clone(), ..alpha() }.pem());
+        })
+        .at(&["b.pem:1"]);
+    }
+    for (what, spki) in [
+        ("RSA 2048", spki_rsa(1, 2048)),
+        ("P-256", alpha().spki),
+        ("P-384", spki_ec("1.3.132.0.34", 97)),
+        ("P-521", spki_ec("1.3.132.0.35", 133)),
+        ("secp256k1", spki_ec("1.3.132.0.10", 65)),
+        ("brainpoolP256r1", spki_ec("1.3.36.3.3.2.8.1.1.7", 65)),
+    ] {
+        all.add("weak-key", NearMiss, what, FILE, move |d| {
+            d.file("b.pem", Certificate { spki: spki.clone(), ..alpha() }.pem());
+        });
+    }
+    all.add("weak-key", NotApplicable, "Ed25519, of 256 bits", FILE, |d| {
+        d.file("b.pem", Certificate { spki: spki_ed25519(1), ..alpha() }.pem());
+    });
+
+    let null = || tlv(0x05, &[]);
+    for (what, dotted, parameters) in [
+        ("RSA with MD5", oids::RSA_MD5, null()),
+        ("RSA with SHA-1", oids::RSA_SHA1, null()),
+        ("ECDSA with SHA-1", "1.2.840.10045.4.1", Vec::new()),
+        ("DSA with SHA-1", "1.2.840.10040.4.3", Vec::new()),
+    ] {
+        all.add("weak-signature", Hit, what, FILE, move |d| {
+            d.file("b.pem", signed(dotted, &parameters).pem() + &alpha().pem());
+        })
+        .at(&["b.pem:1"]);
+    }
+    all.add("weak-signature", NearMiss, "a root's own signature", FILE, |d| {
+        let md5 = algorithm(oids::RSA_MD5, &tlv(0x05, &[]));
+        d.file("b.pem", Certificate { signature_algorithm: md5, ..alpha() }.pem());
+    })
+    .add("weak-signature", NearMiss, "SHA-256", FILE, |d| {
+        d.file("b.pem", signed(oids::RSA_SHA256, &tlv(0x05, &[])).pem());
+    })
+    .add("weak-signature", NotApplicable, "Ed25519, whose digest is no choice", FILE, |d| {
+        d.file("b.pem", signed(oids::ED25519, &[]).pem());
+    });
+}
+
+/// A PKCS#7 SignedData of certificates alone (RFC 2315 sections 7 and 9.1).
+fn pkcs7(certificates: &[Certificate]) -> Vec<u8> {
+    let data = oid("1.2.840.113549.1.7.1");
+    let members: Vec<Vec<u8>> = certificates.iter().map(Certificate::der).collect();
+    let empty = tlv(0x31, &[]);
+    let signed =
+        sequence(&[integer(&[1]), empty.clone(), sequence(&[data]), tlv(0xa0, &members.concat()), empty]);
+    sequence(&[oid("1.2.840.113549.1.7.2"), explicit(0, &signed)])
+}
+
+/// A PFX (RFC 7292 section 4) of nothing.
+fn pkcs12() -> Vec<u8> {
+    let data = sequence(&[oid("1.2.840.113549.1.7.1"), explicit(0, &octet_string(&sequence(&[])))]);
+    sequence(&[integer(&[3]), data])
+}
+
+/// Files and blocks that hold something else, or hold it in another form.
+fn forms(all: &mut Examples) {
+    for (what, label) in [("as OpenSSL labels it", "PKCS7"), ("with the label CMS", "CMS")] {
+        all.add("pkcs7-block", Hit, what, FILE, move |d| {
+            d.file("b.pem", pem(label, &pkcs7(&[alpha(), bravo()])));
+        })
+        .at(&["b.pem:1"]);
+    }
+    all.add("pkcs7-block", Hit, "among certificates", FILE, |d| {
+        d.file("b.pem", pem("PKCS7", &pkcs7(&[alpha()])) + &bravo().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("pkcs7-block", Hit, "in DER", FILE, |d| d.file("b.pem", pkcs7(&[alpha(), bravo()])))
+    .add("pkcs7-block", NearMiss, "a message without certificates", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &pem("PKCS7", &pkcs7(&[])));
+    })
+    .add("pkcs7-block", NearMiss, "the label around something else", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &pem("PKCS7", &sequence(&[integer(&[1])])));
+    })
+    .add("pkcs7-block", NotApplicable, "certificates alone", FILE, |d| d.file("b.pem", alpha().pem()));
+
+    all.add("der-file", Hit, "a file of one certificate", FILE, |d| d.file("b.pem", alpha().der()))
+        .at(&["b.pem:1"])
+        .add("der-file", Hit, "a member", DIRECTORY, |d| {
+            d.capath();
+            d.file("d/bravo.crt", bravo().der());
+        })
+        .at(&["d/bravo.crt:1"])
+        .add("der-file", NearMiss, "DER behind PEM, which is `der-in-bundle`", FILE, |d| {
+            d.file("b.pem", [alpha().pem().as_bytes(), &bravo().der()].concat());
+        })
+        .add("der-file", NearMiss, "PKCS#7 in DER", FILE, |d| d.file("b.pem", pkcs7(&[alpha()])))
+        .add("der-file", NotApplicable, "PEM", FILE, |d| d.file("b.pem", alpha().pem()));
+
+    all.add("legacy-label", Hit, "X509 CERTIFICATE", FILE, |d| {
+        d.file("b.pem", pem("X509 CERTIFICATE", &alpha().der()) + &bravo().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("legacy-label", Hit, "TRUSTED CERTIFICATE", FILE, |d| {
+        d.file("b.pem", alpha().trusted_pem(&[oids::SERVER_AUTH], &[]) + &bravo().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("legacy-label", NearMiss, "a list, whose label begins with X509", FILE, |d| {
+        d.file("b.pem", pem("X509 CRL", &crl()) + &bravo().pem());
+    })
+    .add("legacy-label", NotApplicable, "CERTIFICATE", FILE, |d| d.file("b.pem", alpha().pem()));
+
+    for (what, label, der) in [
+        ("a list of revoked certificates", "X509 CRL", crl()),
+        ("a request", "CERTIFICATE REQUEST", sequence(&[integer(&[0])])),
+        ("parameters", "DH PARAMETERS", sequence(&[integer(&[23]), integer(&[5])])),
+        ("a label that nobody knows", "FOO BAR", sequence(&[integer(&[1])])),
+    ] {
+        all.add("other-block", Hit, what, FILE, move |d| {
+            d.file("b.pem", pem(label, &der) + &alpha().pem());
+        })
+        .at(&["b.pem:1"]);
+    }
+    all.add("other-block", NearMiss, "a key, which is `private-key`", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &pem("PRIVATE KEY", b"not one"));
+    })
+    .add("other-block", NearMiss, "PKCS#7, which is `pkcs7-block`", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &pem("PKCS7", &pkcs7(&[bravo()])));
+    })
+    .add("other-block", NotApplicable, "certificates with comments", FILE, |d| {
+        d.file("b.pem", format!("# CRL\n{}", alpha().pem()));
+    });
+
+    all.add("keystore", Hit, "Java's", FILE, |d| {
+        d.file("b.pem", [&[0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2, 0, 0, 0, 0][..], &[0; 20]].concat());
+    })
+    .add("keystore", Hit, "PKCS#12, inside a directory", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/corp.p12", pkcs12());
+    })
+    .add("keystore", NearMiss, "a certificate and a PKCS#7 message in DER", &["a.der", "b.p7b"], |d| {
+        d.file("a.der", alpha().der());
+        d.file("b.p7b", pkcs7(&[bravo()]));
+    })
+    .add("keystore", NotApplicable, "one in a directory below", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/java/cacerts", pkcs12());
+    });
+
+    for (what, name) in [("at its limit and one more", 4097), ("far more", 10_000)] {
+        all.add("size-limit", Hit, what, &["--max-size=4KiB", "b.pem"], move |d| {
+            d.file(
+                "b.pem",
+                format!("{:-<width$}\n", "#", width = name - 1 - alpha().pem().len()) + &alpha().pem(),
+            );
+        });
+    }
+    all.add("size-limit", NearMiss, "exactly the limit", &["--max-size=4KiB", "b.pem"], |d| {
+        let text = format!("{:-<width$}\n", "#", width = 4096 - 1 - alpha().pem().len()) + &alpha().pem();
+        assert_eq!(text.len(), 4096);
+        d.file("b.pem", text);
+    })
+    .add("size-limit", NotApplicable, "no limit is given", FILE, |d| {
+        d.file("b.pem", "# a line of text\n".repeat(100_000) + &alpha().pem());
+    });
+
+    all.add("subdirectory", Hit, "Java's", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/java/cacerts", pkcs12());
+    })
+    .at(&["d/java"])
+    .add("subdirectory", Hit, "a link to a directory", DIRECTORY, |d| {
+        d.capath();
+        d.file("elsewhere/bravo.pem", bravo().pem());
+        d.link("d/more", "../elsewhere");
+    })
+    .at(&["d/more"])
+    .add("subdirectory", NearMiss, "one that is looked into", &["--recursive", "d"], |d| {
+        d.capath();
+        d.file("d/more/bravo.pem", bravo().pem());
+    })
+    .add("subdirectory", NotApplicable, "files alone", DIRECTORY, Folder::capath);
+}
+
+/// A CRL (RFC 5280 section 5.1) of Alpha Root.
+fn crl() -> Vec<u8> {
+    let algorithm = algorithm(oids::ECDSA_SHA256, &[]);
+    let list =
+        sequence(&[integer(&[1]), algorithm.clone(), common_name("Alpha Root"), utc_time("200101000000Z")]);
+    sequence(&[list, algorithm, bit_string(&sequence(&[integer(&[1]), integer(&[1])]))])
+}
+
+/// What is odd about a certificate or its framing.
+fn oddities(all: &mut Examples) {
+    all.add("legacy-version", Hit, "version 1", FILE, |d| {
+        d.file("b.pem", Certificate { version: Vec::new(), extensions: Vec::new(), ..alpha() }.pem());
+    })
+    .at(&["b.pem:1"])
+    .add("legacy-version", NearMiss, "version 3 without extensions", FILE, |d| {
+        d.file("b.pem", Certificate { extensions: Vec::new(), ..alpha() }.pem());
+    })
+    .add("legacy-version", NotApplicable, "version 3", FILE, |d| d.file("b.pem", alpha().pem()));
+
+    for (what, serial) in [
+        ("zero", vec![0]),
+        ("negative", vec![0x80]),
+        ("negative, of many octets", vec![0xfe, 1, 2, 3, 4, 5, 6, 7]),
+        ("21 octets", vec![1; 21]),
+    ] {
+        all.add("odd-serial", Hit, what, FILE, move |d| {
+            d.file("b.pem", Certificate { serial: integer(&serial), ..alpha() }.pem());
+        })
+        .at(&["b.pem:1"]);
+    }
+    for (what, serial) in [("20 octets", vec![1; 20]), ("a zero before a high bit", vec![0, 0x80])] {
+        all.add("odd-serial", NearMiss, what, FILE, move |d| {
+            d.file("b.pem", Certificate { serial: integer(&serial), ..alpha() }.pem());
+        });
+    }
+    all.add("odd-serial", NotApplicable, "one", FILE, |d| {
+        d.file("b.pem", Certificate { serial: integer(&[1]), ..alpha() }.pem());
+    });
+
+    let named = |tag: u8, octets: &[u8]| {
+        let subject = name(&[vec![attribute(oids::COMMON_NAME, tag, octets)]]);
+        Certificate { issuer: subject.clone(), subject, ..alpha() }
+    };
+    for (what, certificate) in [
+        ("T61String", named(tag::T61_STRING, b"Alpha")),
+        ("BMPString", named(tag::BMP_STRING, &[0, b'A'])),
+        ("UniversalString", named(tag::UNIVERSAL_STRING, &[0, 0, 0, b'A'])),
+        (
+            "a GeneralizedTime before 2050",
+            Certificate { not_after: generalized_time("20491231235959Z"), ..alpha() },
+        ),
+        ("a name without attributes", Certificate { subject: name(&[]), issuer: name(&[]), ..alpha() }),
+    ] {
+        all.add("odd-encoding", Hit, what, FILE, move |d| d.file("b.pem", certificate.pem()))
+            .at(&["b.pem:1"]);
+    }
+    all.add("odd-encoding", Hit, "an outer length of more octets than it needs", FILE, |d| {
+        let der = alpha().der();
+        assert_eq!(der[..2], [0x30, 0x82]);
+        let loose = [&[0x30, 0x83, 0x00], &der[2..]].concat();
+        d.file("b.pem", pem("CERTIFICATE", &loose));
+    })
+    .at(&["b.pem:1"])
+    .add("odd-encoding", Hit, "bytes behind the certificate", FILE, |d| {
+        d.file("b.pem", pem("CERTIFICATE", &[alpha().der(), vec![0, 0, 0]].concat()));
+    })
+    .at(&["b.pem:1"])
+    .add("odd-encoding", NearMiss, "RFC 5280's string types", FILE, |d| {
+        let subject = name(&[
+            vec![attribute(oids::COUNTRY, tag::PRINTABLE_STRING, b"DE")],
+            vec![attribute(oids::DOMAIN_COMPONENT, tag::IA5_STRING, b"example")],
+            vec![attribute(oids::EMAIL, tag::IA5_STRING, b"ca@example.org")],
+            vec![attribute(oids::COMMON_NAME, tag::UTF8_STRING, "\u{e4}".as_bytes())],
+        ]);
+        d.file("b.pem", Certificate { issuer: subject.clone(), subject, ..alpha() }.pem());
+    })
+    .add("odd-encoding", NearMiss, "a GeneralizedTime from 2050", FILE, |d| {
+        d.file("b.pem", Certificate { not_after: generalized_time("20500101000000Z"), ..alpha() }.pem());
+    })
+    .add(
+        "odd-encoding",
+        NotApplicable,
+        "attributes of trust are not behind the certificate",
+        FILE,
+        |d| {
+            d.file("b.pem", alpha().trusted_pem(&[oids::SERVER_AUTH], &[]));
+        },
+    );
+
+    let widths = |width: usize| {
+        let lines: Vec<String> = alpha().pem().lines().map(str::to_owned).collect();
+        let body = lines[1..lines.len() - 1].concat();
+        let mut out = lines[0].clone() + "\n";
+        for line in body.as_bytes().chunks(width) {
+            out += std::str::from_utf8(line).unwrap();
+            out.push('\n');
+        }
+        out + lines.last().unwrap() + "\n"
+    };
+    let lines = |change: fn(&str) -> String| alpha().pem().lines().map(change).collect::<String>();
+    for (what, text) in [
+        ("CRLF", alpha().pem().replace('\n', "\r\n")),
+        ("a byte order mark", format!("\u{feff}{}", alpha().pem())),
+        ("76 columns", widths(76)),
+        ("one line", widths(100_000)),
+        ("blanks at the ends of lines", lines(|line| format!("{line}  \n"))),
+        ("indentation", lines(|line| format!("    {line}\n"))),
+        ("no final newline", alpha().pem().trim_end().to_owned()),
+    ] {
+        all.add("odd-framing", Hit, what, FILE, move |d| d.file("b.pem", &text)).at(&["b.pem:1"]);
+    }
+    all.add("odd-framing", NearMiss, "comments and blank lines between blocks", FILE, |d| {
+        d.file("b.pem", format!("# one\n{}\n\n# two\n{}\n# end\n", alpha().pem(), bravo().pem()));
+    })
+    .add("odd-framing", NotApplicable, "DER has no framing", FILE, |d| d.file("b.pem", alpha().der()));
+
+    all.add("intermediate", Hit, "a CA that another one issued", FILE, |d| {
+        d.file("b.pem", Certificate::intermediate("Delta CA", &alpha(), 8).pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("intermediate", NearMiss, "a root and a server's certificate", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &leaf().pem());
+    })
+    .add("intermediate", NotApplicable, "a root", FILE, |d| d.file("b.pem", alpha().pem()));
+
+    all.add("same-key", Hit, "a CA that changed its name", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &Certificate { spki: alpha().spki, ..bravo() }.pem());
+    })
+    .add("same-key", NearMiss, "the same subject too, which is `reissued` alone", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &alpha_reissued().pem());
+    })
+    .add("same-key", NearMiss, "the same subject, another key", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &alpha_rekeyed().pem());
+    })
+    .add("same-key", NotApplicable, "copies", FILE, |d| d.file("b.pem", alpha().pem().repeat(2)));
+
+    all.add("unused-ignore", Hit, "nothing has expired", &["--ignore=expired", "b.pem"], |d| {
+        d.file("b.pem", alpha().pem());
+    })
+    .add("unused-ignore", Hit, "only another file", &["--ignore=expired:path:c.pem", "b.pem"], |d| {
+        d.file("b.pem", until("250101000000Z").pem());
+    })
+    .add("unused-ignore", NearMiss, "an entry that is used", &["--ignore=expired:path:*.pem", "b.pem"], |d| {
+        d.file("b.pem", until("250101000000Z").pem());
+    })
+    .add("unused-ignore", NotApplicable, "nothing is ignored", FILE, |d| d.file("b.pem", alpha().pem()));
+}
+
+/// Names in a CApath that work, and are worth knowing.
+fn names(all: &mut Examples) {
+    all.add("link-to-bundle", Hit, "the CAfile inside", DIRECTORY, |d| {
+        d.file("d/ca-certificates.crt", alpha().pem() + &bravo().pem());
+        d.link(&format!("d/{ALPHA}.0"), "ca-certificates.crt");
+    })
+    .at(&["d/743aa637.0"])
+    .add("link-to-bundle", Hit, "a CAfile elsewhere that is named too", &["d", "ca-bundle.crt"], |d| {
+        d.capath();
+        d.file("ca-bundle.crt", alpha().pem() + &bravo().pem());
+        d.link(&format!("d/{BRAVO}.0"), "../ca-bundle.crt");
+    })
+    .at(&["d/4f1516a8.0"])
+    .add("link-to-bundle", NearMiss, "a member with two certificates", DIRECTORY, |d| {
+        d.file("d/two.pem", alpha().pem() + &bravo().pem());
+        d.link(&format!("d/{ALPHA}.0"), "two.pem");
+        d.link(&format!("d/{BRAVO}.0"), "two.pem");
+    })
+    .add(
+        "link-to-bundle",
+        NearMiss,
+        "another name of the CAfile, which no look-up asks for",
+        DIRECTORY,
+        |d| {
+            d.capath();
+            d.file("d/ca-certificates.crt", alpha().pem() + &bravo().pem());
+            d.link("d/all.pem", "ca-certificates.crt");
+        },
+    )
+    .add("link-to-bundle", NotApplicable, "no CAfile", DIRECTORY, Folder::capath);
+
+    all.add("link-outside", Hit, "a hash link to a file outside", DIRECTORY, |d| {
+        d.file("elsewhere/alpha.pem", alpha().pem());
+        d.link(&format!("d/{ALPHA}.0"), "../elsewhere/alpha.pem");
+    })
+    .at(&["d/743aa637.0"])
+    .add("link-outside", NearMiss, "a hash link to a member that is a link, as Debian's", DIRECTORY, |d| {
+        d.file("elsewhere/alpha.pem", alpha().pem());
+        d.link("d/alpha.pem", "../elsewhere/alpha.pem");
+        d.link(&format!("d/{ALPHA}.0"), "alpha.pem");
+    })
+    .add("link-outside", NotApplicable, "a link of another name", DIRECTORY, |d| {
+        d.capath();
+        d.file("elsewhere/bravo.pem", bravo().pem());
+        d.link("d/bravo.pem", "../elsewhere/bravo.pem");
+    });
+
+    all.add("second-name", Hit, "NAME.pem and a hash link", DIRECTORY, Folder::capath)
+        .at(&["d/alpha.pem:1"])
+        .add("second-name", Hit, "a hard link", DIRECTORY, |d| {
+            d.file(&format!("d/{ALPHA}.0"), alpha().pem());
+            fs::hard_link(d.0.join(format!("d/{ALPHA}.0")), d.0.join("d/alpha.pem")).unwrap();
+        })
+        .add("second-name", NearMiss, "regular files of a hash's name", DIRECTORY, |d| {
+            d.file(&format!("d/{ALPHA}.0"), alpha().pem());
+            d.file(&format!("d/{BRAVO}.0"), bravo().pem());
+        })
+        .add("second-name", NearMiss, "a hash link to a file outside", DIRECTORY, |d| {
+            d.file("elsewhere/alpha.pem", alpha().pem());
+            d.link(&format!("d/{ALPHA}.0"), "../elsewhere/alpha.pem");
+        })
+        .add("second-name", NotApplicable, "a file", FILE, |d| d.file("b.pem", alpha().pem()));
+
+    all.add("legacy-link", Hit, "the hash of OpenSSL 0.9.8", DIRECTORY, |d| {
+        d.capath();
+        d.link(&format!("d/{ALPHA_OLD}.0"), "alpha.pem");
+    })
+    .at(&["d/a16d1582.0"])
+    .add("legacy-link", NearMiss, "a hash that is neither", DIRECTORY, |d| {
+        d.capath();
+        d.link("d/00000001.0", "alpha.pem");
+    })
+    .add("legacy-link", NotApplicable, "no hash link", DIRECTORY, |d| d.file("d/alpha.pem", alpha().pem()));
+
+    let refused = || Certificate { serial: integer(&[0, 1]), ..bravo() };
+    all.add("malformed-certificate", Hit, "a serial number with a zero too many", FILE, move |d| {
+        d.file("b.pem", refused().pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("malformed-certificate", Hit, "a serial number without octets", FILE, |d| {
+        d.file("b.pem", Certificate { serial: integer(&[]), ..bravo() }.pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("malformed-certificate", Hit, "a subject that is not UTF-8 where it says so", FILE, |d| {
+        d.file("b.pem", bad_utf8(tag::UTF8_STRING).pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("malformed-certificate", Hit, "such an issuer", FILE, |d| {
+        let issuer = bad_utf8(tag::UTF8_STRING).issuer;
+        d.file("b.pem", Certificate { issuer, ..bravo() }.pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("malformed-certificate", NearMiss, "a zero that the sign needs", FILE, |d| {
+        d.file("b.pem", Certificate { serial: integer(&[0, 0x80]), ..bravo() }.pem() + &alpha().pem());
+    })
+    .add("malformed-certificate", NearMiss, "the same octets as T61String", FILE, |d| {
+        d.file("b.pem", bad_utf8(tag::T61_STRING).pem() + &alpha().pem());
+    });
+}
+
+fn bad_utf8(string: u8) -> Certificate {
+    let subject = name(&[vec![attribute(oids::COMMON_NAME, string, b"Root \xff\xfe")]]);
+    Certificate { issuer: subject.clone(), subject, ..bravo() }
+}
+
 /// Runs the program on an example and gives the findings of its report.
 fn findings(example: &Example, folder: &Path, mut command: Command) -> Result<Vec<Value>, String> {
     cases::make_directory(folder);
@@ -846,4 +1572,27 @@ fn the_hashes_are_those_of_openssl() {
     );
     assert_eq!(view(bravo()).subject_hash, BRAVO);
     assert_eq!(view(leaf()).subject_hash, "c627d9c9");
+}
+
+/// What `malformed-certificate` says of serial numbers and strings, OpenSSL says too; GnuTLS may differ.
+#[test]
+fn what_openssl_refuses() {
+    if support::skip_without(&["openssl"]) {
+        return;
+    }
+    let serial = |octets: &[u8]| Certificate { serial: integer(octets), ..bravo() };
+    let issuer = Certificate { issuer: bad_utf8(tag::UTF8_STRING).issuer, ..bravo() };
+    for (certificate, refused) in [
+        (serial(&[0, 1]), true),
+        (serial(&[]), true),
+        (serial(&[0, 0x80]), false),
+        (serial(&[0x80]), false),
+        (serial(&[0]), false),
+        (bad_utf8(tag::UTF8_STRING), true),
+        (issuer, true),
+        (bad_utf8(tag::T61_STRING), false),
+    ] {
+        let view = support::openssl_view(certificate.pem().as_bytes());
+        assert_eq!(view.is_err(), refused, "{:x?}: {view:?}", certificate.serial);
+    }
 }

@@ -3,8 +3,8 @@
 #
 #   tests/setup.sh
 #
-# Tools:    openssl, certtool (gnutls-bin), python3 with ssl, strace, groff (groff-base), apt-get and dpkg-deb.
-#           Root gets the missing ones by apt-get; anybody else is told what is missing.
+# Tools:    openssl, certtool (gnutls-bin), python3 with ssl, strace, groff (groff-base), trust (p11-kit), apt-get
+#           and dpkg-deb. Root gets the missing ones by apt-get; anybody else is told what is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
 #
 #   stock/VERSION              version of Debian's package ca-certificates
@@ -12,6 +12,8 @@
 #                              etc/ssl/certs lead to the files in this very root, so it is read where it is
 #   stock/image/               the same, but with the links as they read on a machine
 #                              (/usr/share/ca-certificates/...): for --root
+#   older/                     the same as stock/, of the oldest version that apt offers beside that one; not there
+#                              where apt offers one version alone
 #   certifi/YEAR/cacert.pem    PyPI's certifi of several years, each with its VERSION
 #   certifi/newest/cacert.pem  and the newest one when this first ran
 #   vectors/x509/              from PyPI's cryptography-vectors, with its VERSION in vectors/
@@ -88,6 +90,7 @@ missing_packages() {
     has certtool || printf 'gnutls-bin '
     has strace || printf 'strace '
     has groff || printf 'groff-base '
+    has trust || printf 'p11-kit '
     { has python3 && python3 -c 'import ssl' 2>/dev/null; } || printf 'python3 '
 }
 
@@ -112,8 +115,6 @@ fi
 
 # ---- The stock store -----------------------------------------------------------------------------------------
 
-stock_stamp="$stock_layout $material/stock/root"
-
 # relink ROOT OLD NEW: the absolute links in ROOT/etc/ssl/certs that lead below OLD lead below NEW.
 relink() {
     for link in "$1"/etc/ssl/certs/*; do
@@ -125,24 +126,34 @@ relink() {
     done
 }
 
-# Leaves the finished store in $material/.partial.$$/stock. Stops at the first failure: it is called where
-# `set -e` does not reach, hence the chain.
+# stock_stamp NAME: what stands in $material/NAME/STAMP once that store is whole. The path is in it, since links hold it.
+stock_stamp() {
+    printf '%s\n' "$stock_layout $material/$1/root"
+}
+
+has_stock() {
+    [ "$(cat "$material/$1/STAMP" 2>/dev/null)" = "$(stock_stamp "$1")" ]
+}
+
+# make_stock NAME PACKAGE[=VERSION]: leaves the finished store in $material/.partial.$$/NAME. Stops at the first
+# failure: it is called where `set -e` does not reach, hence the chain.
 make_stock() {
     make_scratch
+    rm -rf "$scratch/deb" "$scratch/root"
     # A path without blanks, whatever the checkout's is: older versions of update-ca-certificates split at them.
     root=$scratch/root
     partial=$material/.partial.$$
-    mkdir -p "$scratch/deb" "$root" "$partial/stock" || return 1
+    mkdir -p "$scratch/deb" "$root" "$partial/$1" || return 1
 
     # As root, apt-get would drop to _apt, which may not write here, and warn.
     sandbox=
     if is_root; then sandbox='-o APT::Sandbox::User=root'; fi
     # shellcheck disable=SC2086
-    if ! (cd "$scratch/deb" && apt-get $sandbox download -qq ca-certificates) 2>"$scratch/apt.err"; then
+    if ! (cd "$scratch/deb" && apt-get $sandbox download -qq "$2") 2>"$scratch/apt.err"; then
         # A fresh image has no package lists, an old one lists versions that are gone.
         if is_root; then apt-get update -qq || :; fi
         # shellcheck disable=SC2086
-        (cd "$scratch/deb" && apt-get $sandbox download -qq ca-certificates) || return 1
+        (cd "$scratch/deb" && apt-get $sandbox download -qq "$2") || return 1
     fi
     deb=$(find "$scratch/deb" -name 'ca-certificates_*.deb') || return 1
     dpkg-deb -x "$deb" "$root" || return 1
@@ -180,21 +191,21 @@ CONF
     ln -s /etc/ssl/certs/ca-certificates.crt "$root/usr/lib/ssl/cert.pem" || return 1
     ln -s /etc/ssl/certs "$root/usr/lib/ssl/certs" || return 1
 
-    cp -a "$root" "$partial/stock/root" || return 1
-    cp -a "$root" "$partial/stock/image" || return 1
-    relink "$partial/stock/root" "$root" "$material/stock/root" || return 1
-    relink "$partial/stock/image" "$root" '' || return 1
+    cp -a "$root" "$partial/$1/root" || return 1
+    cp -a "$root" "$partial/$1/image" || return 1
+    relink "$partial/$1/root" "$root" "$material/$1/root" || return 1
+    relink "$partial/$1/image" "$root" '' || return 1
 
-    dpkg-deb -f "$deb" Version >"$partial/stock/VERSION" || return 1
-    # Written last: its presence says that all before it is there. The path is in it, since links hold it.
-    printf '%s\n' "$stock_stamp" >"$partial/stock/STAMP"
+    dpkg-deb -f "$deb" Version >"$partial/$1/VERSION" || return 1
+    # Written last: its presence says that all before it is there.
+    stock_stamp "$1" >"$partial/$1/STAMP"
 }
 
-if [ "$(cat "$material/stock/STAMP" 2>/dev/null)" != "$stock_stamp" ]; then
+if ! has_stock stock; then
     if has apt-get && has dpkg-deb && has openssl; then
         say "preparing the stock store (Debian's package ca-certificates)"
         rm -rf "$material/stock"
-        if make_stock && mv -T "$material/.partial.$$/stock" "$material/stock"; then
+        if make_stock stock ca-certificates && mv -T "$material/.partial.$$/stock" "$material/stock"; then
             :
         else
             trouble "the stock store could not be made: apt-get download ca-certificates, or its layout, failed" \
@@ -202,6 +213,24 @@ if [ "$(cat "$material/stock/STAMP" 2>/dev/null)" != "$stock_stamp" ]; then
         fi
     else
         trouble "the stock store needs apt-get, dpkg-deb and openssl"
+    fi
+fi
+
+# A second version, where apt offers one: a release and its updates differ for most of the release's life. Where it
+# does not, that is no trouble.
+if has_stock stock && ! has_stock older && has apt-cache; then
+    read -r newer <"$material/stock/VERSION"
+    older=$(apt-cache madison ca-certificates 2>/dev/null | awk '{ print $3 }' | grep -Fxv "$newer" | tail -n 1) || :
+    if [ -z "$older" ]; then
+        say "apt offers one version of ca-certificates alone ($newer): the tests do with that"
+    else
+        say "preparing an older stock store (ca-certificates $older)"
+        rm -rf "$material/older"
+        if make_stock older "ca-certificates=$older" && mv -T "$material/.partial.$$/older" "$material/older"; then
+            :
+        else
+            trouble "the older stock store could not be made: apt-get download ca-certificates=$older, or its layout, failed"
+        fi
     fi
 fi
 

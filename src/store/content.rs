@@ -185,13 +185,24 @@ fn take_apart(bytes: &[u8], content: Content) -> Content {
     if whole {
         der_between(bytes, 0..bytes.len(), Encoding::Der, &mut lines, &mut content);
     } else {
+        // Whether the text at hand belongs to a section of p11-kit's form, which may name the certificate first.
+        let mut section = false;
         for block in scanner.by_ref() {
             pem = true;
+            let text = Text::of(&bytes[block.preamble()]);
+            if section && text.before_header == Some(Distrust::P11Kit) {
+                mark_last(&mut content, Distrust::P11Kit);
+            }
+            section = text.section.unwrap_or(section);
             der_between(bytes, block.preamble(), Encoding::DerInPem, &mut lines, &mut content);
-            one_block(bytes, &block, &mut content);
+            one_block(bytes, &block, text.last, &mut content);
         }
         if pem {
-            der_between(bytes, scanner.end()..bytes.len(), Encoding::DerInPem, &mut lines, &mut content);
+            let tail = scanner.end()..bytes.len();
+            if section && Text::of(&bytes[tail.clone()]).before_header == Some(Distrust::P11Kit) {
+                mark_last(&mut content, Distrust::P11Kit);
+            }
+            der_between(bytes, tail, Encoding::DerInPem, &mut lines, &mut content);
         }
     }
     if content.certificates.is_empty() {
@@ -302,7 +313,7 @@ fn der_between(
     }
 }
 
-fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
+fn one_block(bytes: &[u8], block: &Block, distrust: Option<Distrust>, content: &mut Content) {
     let label_text = || String::from_utf8_lossy(&bytes[block.label_span()]).into_owned();
     let other = |kind| OtherBlock {
         label: block.label(),
@@ -332,6 +343,7 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
                     fingerprint: Fingerprint::of(&body.der),
                 },
                 Label::Pkcs7 => pkcs7::certificates(&body.der)
+                    .filter(|certificates| !certificates.is_empty())
                     .map_or(OtherKind::Other, |certificates| OtherKind::Pkcs7 { certificates }),
                 _ => OtherKind::Other,
             }
@@ -390,29 +402,65 @@ fn one_block(bytes: &[u8], block: &Block, content: &mut Content) {
         noise: block.noise().with(body.noise),
         trailing,
         ber: !reading.minimal,
-        distrust: distrust(&bytes[block.preamble()]),
+        distrust,
         comment: if content.keep_comments { comment(&bytes[block.preamble()]) } else { None },
         der: reading.der.into_owned(),
     });
 }
 
-/// Whether the text between two blocks distrusts the second one.
-fn distrust(preamble: &[u8]) -> Option<Distrust> {
-    // Most preambles are a line end.
-    if preamble.len() < 12 {
-        return None;
-    }
-    preamble.split(|&byte| byte == b'\n').find_map(|line| {
-        let line = line.trim_ascii().to_ascii_lowercase();
-        if let Some(comment) = line.strip_prefix(b"#") {
-            let comment = comment.trim_ascii();
-            let marks = [&b"explicitly distrust"[..], b"distrusted"];
-            marks.iter().any(|mark| comment.starts_with(mark)).then_some(Distrust::Comment)
-        } else {
-            let value = line.strip_prefix(b"x-distrusted:")?;
-            (value.trim_ascii() == b"true").then_some(Distrust::P11Kit)
+/// What the text between two blocks says of them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Text {
+    /// Distrust before the first section header: it may still be about the block before.
+    before_header: Option<Distrust>,
+    /// Distrust behind the last section header, or anywhere where there is none: it is about the next block.
+    last: Option<Distrust>,
+    /// Whether the last section header is p11-kit's; `None` without a header.
+    section: Option<bool>,
+}
+
+impl Text {
+    fn of(text: &[u8]) -> Self {
+        let mut out = Self::default();
+        // Most preambles are a line end.
+        if text.len() < 12 {
+            return out;
         }
-    })
+        for line in text.split(|&byte| byte == b'\n') {
+            let line = line.trim_ascii();
+            if line.starts_with(b"[") {
+                out.section = Some(line.starts_with(b"[p11-kit-object-"));
+                out.last = None;
+                continue;
+            }
+            let Some(distrust) = distrust(line) else { continue };
+            out.last = out.last.or(Some(distrust));
+            if out.section.is_none() {
+                out.before_header = out.before_header.or(Some(distrust));
+            }
+        }
+        out
+    }
+}
+
+/// Whether a line of text distrusts.
+fn distrust(line: &[u8]) -> Option<Distrust> {
+    let line = line.to_ascii_lowercase();
+    if let Some(comment) = line.strip_prefix(b"#") {
+        let comment = comment.trim_ascii();
+        let marks = [&b"explicitly distrust"[..], b"distrusted"];
+        marks.iter().any(|mark| comment.starts_with(mark)).then_some(Distrust::Comment)
+    } else {
+        let value = line.strip_prefix(b"x-distrusted:")?;
+        (value.trim_ascii() == b"true").then_some(Distrust::P11Kit)
+    }
+}
+
+/// The certificate of the block before is distrusted by what stands behind it.
+fn mark_last(content: &mut Content, distrust: Distrust) {
+    if let Some(last) = content.certificates.last_mut() {
+        last.distrust = last.distrust.or(Some(distrust));
+    }
 }
 
 /// The comment lines (`# ...`) of the text between two blocks.

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -210,23 +210,36 @@ impl Root {
         Err(rustix::io::Errno::LOOP.into())
     }
 
-    /// Whether a link's text leads above the root: harmless inside, where `..` stops there, and a sign that the tree was
-    /// made for another place. Only a root that is not the machine's has an outside.
+    /// How many names below the root a directory really lies, links on the way to it followed; by its text where the
+    /// system does not tell.
     #[must_use]
-    pub fn leads_out(&self, link: &Path, target: &Path) -> bool {
+    pub fn depth(&self, directory: &Path) -> usize {
+        let real = |handle: &OwnedFd| {
+            let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
+            fs::read_link(name).ok().map(|path| path.components().count())
+        };
+        let inside = self.open(directory, OFlags::PATH | OFlags::CLOEXEC).ok();
+        let depths = (inside.as_ref().and_then(real), self.0.as_deref().and_then(real));
+        match depths {
+            (Some(below), Some(root)) => below.saturating_sub(root),
+            _ => tidy(directory).components().filter(|part| matches!(part, Component::Normal(_))).count(),
+        }
+    }
+
+    /// Whether the text of a link in a directory of this depth leads above the root: harmless inside, where `..` stops
+    /// there, and a sign that the tree was made for another place. Only a root that is not the machine's has an outside.
+    #[must_use]
+    pub fn leads_out(&self, depth: usize, target: &Path) -> bool {
         if self.is_host() {
             return false;
         }
-        let start = if target.is_absolute() { Path::new("") } else { link.parent().unwrap_or(Path::new("")) };
-        let mut depth = 0_i32;
-        for component in start.components().chain(target.components()) {
+        let mut depth = if target.is_absolute() { 0 } else { depth };
+        for component in target.components() {
             match component {
                 Component::Normal(_) => depth += 1,
+                Component::ParentDir if depth == 0 => return true,
                 Component::ParentDir => depth -= 1,
                 Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-            }
-            if depth < 0 {
-                return true;
             }
         }
         false
@@ -266,12 +279,12 @@ mod tests {
     #[test]
     fn links_that_lead_out() {
         let root = Root(Some(Arc::new(rustix::fs::open("/", OFlags::PATH, Mode::empty()).unwrap())));
-        let out = |link: &str, target: &str| root.leads_out(Path::new(link), Path::new(target));
-        assert!(!out("/etc/ssl/a.pem", "/usr/share/a.crt"));
-        assert!(!out("/etc/ssl/a.pem", "../../usr/share/a.crt"));
-        assert!(out("/etc/ssl/a.pem", "../../../usr/share/a.crt"));
-        assert!(out("/etc/ssl/a.pem", "/../a.crt"));
-        assert!(!Root::host().leads_out(Path::new("/a"), Path::new("../../b")));
+        let out = |depth, target: &str| root.leads_out(depth, Path::new(target));
+        assert!(!out(2, "/usr/share/a.crt"));
+        assert!(!out(2, "../../usr/share/a.crt"));
+        assert!(out(2, "../../../usr/share/a.crt"));
+        assert!(out(2, "/../a.crt"));
+        assert!(!Root::host().leads_out(0, Path::new("../../b")));
     }
 
     #[test]
