@@ -1405,7 +1405,8 @@ fn paths_start_inside_the_root() {
     for subject in ["CN=Alpha Root", "CN=Bravo Root", "CN=Delta Root"] {
         assert!(found.contains(&subject), "{subject} is not in {found:?}");
     }
-    // Paths are those of the inside.
+    // Paths are those of the inside; where that is, is said once.
+    assert_eq!(report["root"], root_text);
     assert_eq!(paths_of(&report), ["/etc/ssl/certs"]);
     for file in report["files"].as_array().unwrap() {
         assert!(file["path"].as_str().unwrap().starts_with("/etc/ssl/certs/"), "{}", file["path"]);

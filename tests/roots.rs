@@ -176,9 +176,12 @@ impl Root {
         let report = serde_json::from_slice(&json.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&json.stderr)));
         let text = String::from_utf8(text.stdout).unwrap();
-        // "reports give paths as seen from inside"
+        // Reports give paths as seen from inside. The root itself is told, and stands in what to type next.
         for output in [&text, &stderr, &String::from_utf8(json.stdout).unwrap()] {
-            assert!(!output.contains(self.folder.path().to_str().unwrap()), "{output}");
+            let told =
+                |line: &&str| line.starts_with("next: ") || line.trim_start().starts_with("\"root\": ");
+            let rest: Vec<&str> = output.lines().filter(|line| !told(line)).collect();
+            assert!(!rest.join("\n").contains(self.folder.path().to_str().unwrap()), "{output}");
         }
         Audited { status: json.status.code(), report, text, stderr }
     }

@@ -182,7 +182,7 @@ pub struct Compact {
     /// Write a report into this file as well, in the form of --format
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// How many per cent of an existing bundle's certificates may go without being named
+    /// How many per cent of an existing output's certificates may go without being named (a directory's with --prune)
     #[arg(long, default_value_t = 20, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub max_shrink: u8,
     #[command(flatten)]

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 
 use super::args::{
-    Arguments, Audit, Command, Compact, Completions, Explain, Format, Output, Rehash, Writing,
+    Arguments, Audit, Command, Compact, Completions, Explain, Format, Inside, Output, Rehash, Writing,
 };
 use super::{Failure, Status, complain, man, note, settings};
 use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
-use crate::escape::{visible, visible_path};
+use crate::escape::{path_text, visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
 use crate::plan::policy::CommentPolicy;
 use crate::plan::{Plan, compact, rehash};
@@ -76,7 +76,8 @@ fn audit(arguments: &Audit) -> Outcome {
     };
     let findings = audit::run(&store, &context);
     if !store.sources().is_empty() {
-        let report = Report::new("audit", &store, &context, &findings, None, &OPENSSL_3_0);
+        let mut report = Report::new("audit", &store, &context, &findings, None, &OPENSSL_3_0);
+        report.root = root_text(&arguments.inside);
         tell(&report, &arguments.output)?;
     }
     for failure in &failures {
@@ -138,7 +139,8 @@ fn compact(arguments: &Compact) -> Outcome {
         );
     }
     let status = carry_out(&root, &plan, &arguments.writing)?;
-    let report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
+    let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
+    report.root = root_text(&arguments.inside);
     if let Some(path) = &arguments.report {
         write_report(path, &report, arguments.output.format)?;
     }
@@ -164,6 +166,7 @@ fn rehash(arguments: &Rehash) -> Outcome {
         let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
         // What a context costs is no matter of links.
         report.cost.clear();
+        report.root = root_text(&arguments.inside);
         finish(&report, plan, &arguments.output, &arguments.writing)
     };
     // A report for programs is one document, whatever the number of directories.
@@ -188,6 +191,11 @@ fn rehash(arguments: &Rehash) -> Outcome {
         tell_of(&store, &all)?;
     }
     Ok(status)
+}
+
+/// `--root` as a report tells it.
+fn root_text(inside: &Inside) -> Option<String> {
+    inside.root.as_ref().map(|root| path_text(root).0)
 }
 
 /// What a plan writes to, and how much is in it.

@@ -13,6 +13,15 @@ pub const BUNDLE_NAMES: &[&str] = &[
     "cert.pem",   // OPENSSLDIR's own name (`X509_CERT_FILE`)
 ];
 
+/// Bundles that p11-kit extracts for other purposes than TLS servers. What they hold says nothing about servers.
+pub const OTHER_PURPOSES: &[&str] = &["email-ca-bundle.pem", "objsign-ca-bundle.pem"];
+
+/// Whether a file of this name is a bundle for other purposes than TLS servers.
+#[must_use]
+pub fn is_for_other_purposes(name: &[u8]) -> bool {
+    OTHER_PURPOSES.iter().any(|bundle| bundle.as_bytes() == name)
+}
+
 /// Whether a file of this name is a CAfile by its name.
 #[must_use]
 pub fn is_bundle_name(name: &[u8]) -> bool {

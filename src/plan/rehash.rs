@@ -138,7 +138,7 @@ fn content(
 fn why_not(file: &File) -> String {
     match file.occurrences.len() {
         0 => "it holds no certificate and no single CRL".into(),
-        1 => "OpenSSL cannot read its certificate".into(),
+        1 => "OpenSSL does not see one certificate in it (DER, or framing that it does not read)".into(),
         number => format!("it holds {number} certificates; a link finds only one subject"),
     }
 }

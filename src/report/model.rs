@@ -52,6 +52,8 @@ pub struct Report {
     pub command: &'static str,
     /// "Now", RFC 3339.
     pub now: String,
+    /// The directory inside which paths were resolved; `null` for the machine's own root.
+    pub root: Option<String>,
     /// What was named, or found inside it.
     pub sources: Vec<SourceRow>,
     /// One an inode, all its names.
@@ -386,6 +388,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             command,
             now: rfc3339(context.now),
+            root: None,
             sources: source_rows(store),
             files: file_rows(store),
             certificates: store

@@ -121,7 +121,7 @@ impl Text<'_> {
         for source in report.sources.iter().take(shown) {
             self.wrapped(&format!("  {}: {}", visible(&source.path), describe(source, report)), "    ")?;
         }
-        self.more(report.sources.len().saturating_sub(shown), "store")
+        self.more(report.sources.len().saturating_sub(shown), "stores")
     }
 
     fn findings(&mut self, report: &Report) -> io::Result<()> {
@@ -250,6 +250,7 @@ impl Text<'_> {
         match number {
             0 => Ok(()),
             _ if what.is_empty() => writeln!(self.out, "    and {number} more (-v shows them)"),
+            1 => writeln!(self.out, "    and 1 more {what} (-v shows it)"),
             _ => writeln!(self.out, "    and {number} more {what} (-v shows them)"),
         }
     }
@@ -370,6 +371,11 @@ fn next(report: &Report) -> Option<String> {
     let paths = match paths.as_slice() {
         [_, _, _, _, ..] => "PATH...".to_owned(),
         few => few.join(" "),
+    };
+    // Typed as it stands it must not act on the machine instead.
+    let paths = match &report.root {
+        Some(root) => format!("--root {} {paths}", shell_word(root)),
+        None => paths,
     };
     if report.summary.errors > 0 && report.summary.certificates == 0 {
         return None;

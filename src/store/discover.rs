@@ -175,14 +175,11 @@ impl Discovery {
             identity: Some(seen.identity),
             writable: writable(&reach.root, path, seen),
         });
-        if !reach.root.is_host() {
-            let depth = reach.root.depth(path);
-            for entry in &entries {
-                if let Some(target) =
-                    entry.target.as_ref().filter(|target| reach.root.leads_out(depth, target))
-                {
-                    self.leading_out.push((entry.path.clone(), target.clone()));
-                }
+        for entry in &entries {
+            if let Some(target) = &entry.target
+                && reach.root.leads_out(&entry.path)
+            {
+                self.leading_out.push((entry.path.clone(), target.clone()));
             }
         }
         let descend = if reach.recursive { below } else { Vec::new() };

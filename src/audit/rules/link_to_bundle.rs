@@ -12,7 +12,7 @@ pub const RULE: Rule = Rule {
     title: "a hash link whose target is the CAfile",
     why: "Each look-up of this hash parses the whole bundle.",
     example: "a bundle cut to one certificate, then openssl rehash: a7d666e7.0 -> ca-certificates.crt, which grew again",
-    help: "castore rehash DIR; name the bundle so that a single certificate is not all it holds",
+    help: "castore rehash DIR makes the links that are needed, and takes this one away",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c) loads the file whole",
     check,
 };

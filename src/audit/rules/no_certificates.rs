@@ -4,7 +4,7 @@ use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::store::model::Store;
-use crate::store::source::{SourceId, SourceKind};
+use crate::store::source::{Source, SourceId, SourceKind};
 
 /// A named input without any certificate.
 pub const RULE: Rule = Rule {
@@ -34,7 +34,13 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Whether the directory holds a certificate, or one that was looked into below it does.
 fn holds_any(store: &Store, directory: SourceId) -> bool {
-    store.bundles_inside(directory).next().is_some()
-        || store.members_of(directory).any(|(_, file)| !file.occurrences.is_empty())
+    let top = &store.source(directory).path;
+    let below = |source: &Source| !source.named && source.inside.is_none() && source.path.starts_with(top);
+    let mut sources = store.source_ids().filter(|(id, source)| *id == directory || below(source));
+    sources.any(|(id, _)| {
+        store.bundles_inside(id).next().is_some()
+            || store.members_of(id).any(|(_, file)| !file.occurrences.is_empty())
+    })
 }

@@ -1,10 +1,12 @@
 //! `trust-conflict`: copies of one certificate that give different answers for TLS servers.
 
-use super::everywhere;
 use crate::audit::Context;
-use crate::audit::finding::{Detail, Finding, Severity};
+use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::model::Store;
+use crate::certificate::trust::TrustAttributes;
+use crate::openssl::locations::is_for_other_purposes;
+use crate::store::model::{OccurrenceId, Store};
+use std::os::unix::ffi::OsStrExt as _;
 
 /// Copies of one certificate that give different answers for TLS servers.
 pub const RULE: Rule = Rule {
@@ -20,18 +22,23 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (id, certificate) in store.certificate_ids() {
-        let rejects = |occurrence| {
-            let trust = &store.occurrence(occurrence).trust;
-            trust.as_ref().is_some_and(crate::certificate::trust::TrustAttributes::rejects_server_auth)
+        if certificate.occurrences.len() < 2 {
+            continue;
+        }
+        let rejects = |occurrence: &OccurrenceId| {
+            store.occurrence(*occurrence).trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth)
         };
-        let rejecting = certificate.occurrences.iter().filter(|&&occurrence| rejects(occurrence)).count();
-        if rejecting > 0 && rejecting < certificate.occurrences.len() {
-            findings.push(Finding::about(
-                RULE.id,
-                Detail::TrustConflict { rejecting, of: certificate.occurrences.len() },
-                id,
-                everywhere(certificate),
-            ));
+        // A bundle for mail or code says nothing about servers.
+        let speaks = |occurrence: &OccurrenceId| {
+            let path = store.file(store.occurrence(*occurrence).file).path();
+            !path.file_name().is_some_and(|name| is_for_other_purposes(name.as_bytes()))
+        };
+        let copies: Vec<OccurrenceId> = certificate.occurrences.iter().copied().filter(speaks).collect();
+        let rejecting = copies.iter().filter(|occurrence| rejects(occurrence)).count();
+        if rejecting > 0 && rejecting < copies.len() {
+            let detail = Detail::TrustConflict { rejecting, of: copies.len() };
+            let places = copies.into_iter().map(Place::Occurrence).collect();
+            findings.push(Finding::about(RULE.id, detail, id, places));
         }
     }
 }

@@ -5,9 +5,11 @@ use crate::audit::finding::{Detail, Finding, Place, Severity, Unreachable};
 use crate::audit::rule::Rule;
 use crate::openssl::hash_link::LinkKind;
 use crate::openssl::hash_link::LinkName;
+use crate::openssl::locations::is_bundle_name;
 use crate::store::model::{CertificateId, FileId, Link, LinkState, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::os::unix::ffi::OsStrExt as _;
 
 /// A trust anchor that no look-up by hash finds.
 pub const RULE: Rule = Rule {
@@ -16,7 +18,7 @@ pub const RULE: Rule = Rule {
     title: "a trust anchor that no look-up by hash finds",
     why: "Programs that use the CApath (all that use the defaults of OpenSSL where cert.pem is absent) do not trust it.",
     example: "two certificates in /usr/local/share/ca-certificates/corp.crt: openssl rehash makes no link for such a file",
-    help: "castore rehash DIR; a file with several certificates must be split: castore compact DIR --capath NEW",
+    help: "castore rehash DIR; of a file with several certificates, or in DER, make one PEM file for each certificate first",
     source: "OpenSSL get_cert_by_subject (crypto/x509/by_dir.c): HASH.0, HASH.1, ... up to the first that is missing; openssl-rehash(1)",
     check,
 };
@@ -73,8 +75,14 @@ pub(super) fn missed(store: &Store, directory: SourceId) -> Vec<Missed> {
 pub(super) fn unfound(store: &Store, directory: SourceId) -> BTreeMap<CertificateId, Vec<OccurrenceId>> {
     let mut out: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (file, content) in store.members_of(directory) {
-        // A CAfile beside the directory is no member of it.
-        if store.source(content.source).inside == Some(directory) {
+        // A CAfile beside the directory is no member of it, whichever directory it was met in first.
+        let own = |name: &&std::path::PathBuf| name.parent() == Some(store.source(directory).path.as_path());
+        let is_bundle = content
+            .names
+            .iter()
+            .filter(own)
+            .any(|name| name.file_name().is_some_and(|name| is_bundle_name(name.as_bytes())));
+        if is_bundle || store.source(content.source).inside == Some(directory) {
             continue;
         }
         for (id, occurrence) in store.occurrences_of_file(file) {
