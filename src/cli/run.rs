@@ -53,9 +53,12 @@ fn audit(arguments: &Audit) -> Outcome {
     if paths.is_empty() {
         for default in settings::default_paths(&root) {
             if !arguments.output.quiet {
-                note(&format!("looking at {}: {}", visible_path(&default.path), default.why));
+                let verb = if default.skipped { "not there:" } else { "looking at" };
+                note(&format!("{verb} {}: {}", visible_path(&default.path), default.why));
             }
-            paths.push(default.path);
+            if !default.skipped {
+                paths.push(default.path);
+            }
         }
         if paths.is_empty() {
             return Err(Failure::Usage(
@@ -138,10 +141,12 @@ fn compact(arguments: &Compact) -> Outcome {
             "no bundle holds a duplicate or an expired certificate: compact wins no time here".to_owned(),
         );
     }
+    // A report that cannot be written is found out before anything else is.
+    let report_path = arguments.report.as_deref().map(report_place).transpose()?;
     let status = carry_out(&root, &plan, &arguments.writing)?;
     let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
     report.root = root_text(&arguments.inside);
-    if let Some(path) = &arguments.report {
+    if let Some(path) = &report_path {
         write_report(path, &report, arguments.output.format)?;
     }
     finish(&report, &plan, &arguments.output, &arguments.writing)?;
@@ -228,11 +233,19 @@ fn write_report(path: &Path, report: &Report, format: Format) -> Result<(), Fail
         Format::Text => text::render(report, Look { verbose: true, ..Look::default() }, &mut bytes)?,
         Format::Json => json::render(report, &mut bytes)?,
     }
-    // The report is the user's file, not the store's: it is written where the user is.
+    write_file(&Root::host(), path, &bytes)?;
+    Ok(())
+}
+
+/// Where a report is written: the user's file, not the store's, so outside every root. Its directory must be there.
+fn report_place(path: &Path) -> Result<PathBuf, Failure> {
     let host = Root::host();
     let (path, _) = settings::resolve_output(&host, path)?;
-    write_file(&host, &path, &bytes)?;
-    Ok(())
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !settings::is_directory(&host, directory)? {
+        return Err(Error::io("open", directory, rustix::io::Errno::NOENT).into());
+    }
+    Ok(path)
 }
 
 /// Applies a plan, unless the user wants to see it only.

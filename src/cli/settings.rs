@@ -62,7 +62,7 @@ pub fn parse_fail_on(text: &str) -> std::result::Result<FailOn, String> {
 
 /// The lines of a list with their numbers, without comments and blank lines.
 fn text_lines(path: &Path) -> std::result::Result<Vec<(usize, String)>, Failure> {
-    let bytes = read::regular(&Root::host(), path)?;
+    let bytes = read::pipe(&Root::host(), path)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", visible_path(path))))?;
     let lines = text.lines().enumerate().map(|(index, line)| {
@@ -154,6 +154,8 @@ pub struct Default {
     pub path: PathBuf,
     /// Why.
     pub why: String,
+    /// Whether it is only told, as nothing is there.
+    pub skipped: bool,
 }
 
 /// What OpenSSL would use: the environment's variables where they are set (on the machine itself), else OPENSSLDIR's
@@ -163,8 +165,12 @@ pub fn default_paths(root: &Root) -> Vec<Default> {
     let mut add = |path: &Path, why: String| {
         // A link is named by what it leads to: that is what people know.
         let path = root.follow(path).unwrap_or_else(|_| path.to_owned());
-        if root.look(&path).is_ok() && !out.iter().any(|known| known.path == path) {
-            out.push(Default { path, why });
+        // OpenSSL follows a variable wherever it leads; who set it must hear that nothing is there.
+        // A list of directories often names some that are not there.
+        let there = root.look(&path).is_ok();
+        if (there || why.starts_with("SSL_CERT_")) && !out.iter().any(|known| known.path == path) {
+            let skipped = !there && why == "SSL_CERT_DIR";
+            out.push(Default { path, why, skipped });
         }
     };
     let variable = |name: &str| {
@@ -204,13 +210,15 @@ pub fn default_paths(root: &Root) -> Vec<Default> {
 pub fn paths(arguments: &Audit) -> std::result::Result<Vec<PathBuf>, Failure> {
     let mut paths = arguments.paths.clone();
     if let Some(list) = &arguments.files0_from {
-        let bytes = if list.as_os_str() == "-" {
-            read::standard_input()?
-        } else {
-            read::regular(&Root::host(), list)?
-        };
+        let bytes =
+            if list.as_os_str() == "-" { read::standard_input()? } else { read::pipe(&Root::host(), list)? };
         let names = bytes.split(|&byte| byte == 0).filter(|name| !name.is_empty());
         paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+        if list.as_os_str() == "-" && paths.iter().any(|path| path.as_os_str() == "-") {
+            return Err(Failure::Usage(
+                "standard input cannot be the list of paths and one of them".to_owned(),
+            ));
+        }
         if paths.is_empty() {
             return Err(Failure::Usage(format!("{} names no path", visible_path(list))));
         }

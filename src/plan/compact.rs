@@ -18,7 +18,7 @@ use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::ValidityState;
 use crate::certificate::{CertificateDer, fields::Fields};
 use crate::error::Refusal;
-use crate::escape::{visible, visible_path};
+use crate::escape::{is_unsafe, visible, visible_path};
 use crate::openssl::hash_link::LinkKind;
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
@@ -572,8 +572,20 @@ fn comment_of(selected: &Selected, policy: CommentPolicy) -> String {
 }
 
 /// A comment's text without what a reader could take for a boundary: GnuTLS refuses a file for a quoted one.
+///
+/// A backslash stays as it is, or a comment that is kept would grow with every run.
 fn harmless(text: &str) -> String {
-    visible(text).replace("-----", "- - -")
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(is_unsafe) {
+        match piece.char_indices().next_back() {
+            Some((at, last)) if is_unsafe(last) => {
+                out.push_str(&piece[..at]);
+                out.push_str(&visible(&piece[at..]));
+            }
+            _ => out.push_str(piece),
+        }
+    }
+    out.replace("-----", "- - -")
 }
 
 /// The bundle's name where it goes into the directory that is written as well.

@@ -227,9 +227,10 @@ impl Text<'_> {
         self.heading("Totals")?;
         self.wrapped(
             &format!(
-                "  {} at {}; {} expired at {}",
+                "  {} at {} (repeats: {}); {} expired at {}",
                 count(summary.certificates, "certificate"),
                 count(summary.occurrences, "place"),
+                summary.duplicates,
                 summary.expired,
                 report.now,
             ),

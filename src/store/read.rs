@@ -40,7 +40,7 @@ pub fn regular(root: &Root, path: &Path) -> Result<Vec<u8>> {
     Err(Error::Changed { path: path.to_owned() })
 }
 
-/// Reads a pipe that the user named, to its end.
+/// Reads a pipe, or a list that may be one, that the user named, to its end.
 ///
 /// # Errors
 /// [`Error::Io`].

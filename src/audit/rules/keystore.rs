@@ -4,7 +4,7 @@ use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
 use crate::store::content::Shape;
-use crate::store::model::{FileId, Store};
+use crate::store::model::Store;
 
 /// A Java or PKCS#12 keystore.
 pub const RULE: Rule = Rule {
@@ -19,12 +19,12 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
-    for (index, file) in store.files().iter().enumerate() {
+    for file in store.files() {
         if let Some(Shape::Keystore(kind)) = file.shape {
             findings.push(Finding::at(
                 RULE.id,
                 Detail::Keystore(kind),
-                vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
+                vec![Place::Path(file.path().to_owned())],
             ));
         }
     }

@@ -3,7 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::model::{FileId, Store};
+use crate::store::model::Store;
 
 /// A file larger than --max-size.
 pub const RULE: Rule = Rule {
@@ -19,12 +19,12 @@ pub const RULE: Rule = Rule {
 
 fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
     let Some(limit) = context.max_size else { return };
-    for (index, file) in store.files().iter().enumerate() {
+    for file in store.files() {
         if file.bytes > limit && !file.occurrences.is_empty() {
             findings.push(Finding::at(
                 RULE.id,
                 Detail::SizeLimit { bytes: file.bytes, limit },
-                vec![Place::File { file: FileId(index), line: 1, offset: 0 }],
+                vec![Place::Path(file.path().to_owned())],
             ));
         }
     }

@@ -3,7 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
-use crate::store::model::{FileId, Store};
+use crate::store::model::Store;
 use crate::store::source::Writable;
 
 /// A store that everybody may write.
@@ -28,9 +28,9 @@ pub(super) fn by_mode(store: &Store, kind: Writable, rule: &'static str, finding
         let detail = Detail::WritableBy { kind, directory: true };
         findings.push(Finding::at(rule, detail, vec![Place::Source(id)]));
     }
-    for (index, file) in store.files().iter().enumerate() {
+    for file in store.files() {
         if file.writable == Some(kind) && !file.occurrences.is_empty() {
-            let place = Place::File { file: FileId(index), line: 1, offset: 0 };
+            let place = Place::Path(file.path().to_owned());
             let detail = Detail::WritableBy { kind, directory: false };
             findings.push(Finding::at(rule, detail, vec![place]));
         }
