@@ -627,8 +627,9 @@ fn compare(paths: &[PathBuf], at: &str) {
 
         // The totals.
         let totals = text.lines().skip_while(|line| *line != "Totals").nth(1).unwrap();
-        let mut expected: Vec<String> =
-            ["certificates", "occurrences", "expired"].map(|field| summary[field].to_string()).to_vec();
+        let mut expected: Vec<String> = ["certificates", "occurrences", "duplicates", "expired"]
+            .map(|field| summary[field].to_string())
+            .to_vec();
         expected.extend(numbers(report["now"].as_str().unwrap()));
         assert_eq!(numbers(totals), expected, "{totals}");
         assert!(text.contains(summary["digest"].as_str().unwrap()));
