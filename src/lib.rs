@@ -4,7 +4,7 @@
 //! they cost, and writes a minimal bundle or a rehashed directory that loses no trust.
 //!
 //! The way of the bytes: [`store`] finds and reads files, [`pem`] and [`der`] take them apart, [`certificate`] names
-//! what is found, [`audit`] judges, [`plan`] decides, [`write`] acts, [`report`] tells. Nothing decides while it
+//! what is found, [`audit`] judges, [`plan`] decides, [`mod@write`] acts, [`report`] tells. Nothing decides while it
 //! writes, and nothing writes while it scans.
 
 // Rooms in order: each uses only those above it (tests/layers.rs).

@@ -1866,7 +1866,7 @@ fn completions_are_sound() {
         "source <(castore completions bash) && COMP_WORDS=(castore audit --f) COMP_CWORD=2 \
          && _castore castore --f audit && echo \"${COMPREPLY[*]}\"",
     );
-    assert_eq!((ran.stdout.trim(), ran.stderr.as_str()), ("--files0-from --fail-on --format", ""));
+    assert_eq!((ran.stdout.trim(), ran.stderr.as_str()), ("--files0-from --format --fail-on", ""));
 }
 
 #[test]

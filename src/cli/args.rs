@@ -42,6 +42,17 @@ pub enum Format {
     Json,
 }
 
+/// Forms of an audit's report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    /// For people
+    Text,
+    /// For programs: one object, schema castore.report/1
+    Json,
+    /// For fleets: one object a line and place of a certificate
+    Ndjson,
+}
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -56,9 +67,6 @@ pub enum Color {
 /// What all commands that report have.
 #[derive(Debug, Args)]
 pub struct Output {
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
-    pub format: Format,
     /// Show every line, not the first few of each kind
     #[arg(short, long)]
     pub verbose: bool,
@@ -104,6 +112,12 @@ pub struct Audit {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub inside: Inside,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = AuditFormat::Text, value_name = "FORMAT")]
+    pub format: AuditFormat,
+    /// Call this run something: goes into the report, and into every ndjson row
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::settings::parse_label)]
+    pub label: Vec<(String, String)>,
     /// End with status 1 on findings of this severity and above, or of these ids
     #[arg(long, value_name = "error|warning|notice|ID[,ID]", value_parser = super::settings::parse_fail_on)]
     pub fail_on: Option<super::settings::FailOn>,
@@ -188,6 +202,9 @@ pub struct Compact {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub writing: Writing,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    pub format: Format,
     /// Judge dates as of this time: RFC 3339, or a date (00:00 UTC) [default: the clock]
     #[arg(long, value_name = "TIME", value_parser = super::settings::parse_time)]
     pub at: Option<i64>,
@@ -219,6 +236,9 @@ pub struct Rehash {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub writing: Writing,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    pub format: Format,
     #[command(flatten)]
     #[allow(missing_docs, reason = "as above")]
     pub output: Output,

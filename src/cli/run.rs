@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 
 use super::args::{
-    Arguments, Audit, Command, Compact, Completions, Explain, Format, Inside, Output, Rehash, Writing,
+    Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Rehash,
+    Writing,
 };
 use super::{Failure, Status, complain, man, note, settings};
 use crate::audit::{self, Context, rules};
@@ -19,7 +20,7 @@ use crate::plan::policy::CommentPolicy;
 use crate::plan::{Plan, compact, rehash};
 use crate::report::model::Report;
 use crate::report::text::Look;
-use crate::report::{json, text};
+use crate::report::{json, ndjson, text};
 use crate::store::discover::Reach;
 use crate::store::load::Loading;
 use crate::store::model::Store;
@@ -81,7 +82,8 @@ fn audit(arguments: &Audit) -> Outcome {
     if !store.sources().is_empty() {
         let mut report = Report::new("audit", &store, &context, &findings, None, &OPENSSL_3_0);
         report.root = root_text(&arguments.inside);
-        tell(&report, &arguments.output)?;
+        report.labels = arguments.label.iter().cloned().collect();
+        tell(&report, arguments.format, &arguments.output)?;
     }
     for failure in &failures {
         complain(&failure.to_string());
@@ -147,9 +149,9 @@ fn compact(arguments: &Compact) -> Outcome {
     let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
     report.root = root_text(&arguments.inside);
     if let Some(path) = &report_path {
-        write_report(path, &report, arguments.output.format)?;
+        write_report(path, &report, arguments.format)?;
     }
-    finish(&report, &plan, &arguments.output, &arguments.writing)?;
+    finish(&report, &plan, arguments.format, &arguments.output, &arguments.writing)?;
     Ok(status)
 }
 
@@ -172,10 +174,10 @@ fn rehash(arguments: &Rehash) -> Outcome {
         // What a context costs is no matter of links.
         report.cost.clear();
         report.root = root_text(&arguments.inside);
-        finish(&report, plan, &arguments.output, &arguments.writing)
+        finish(&report, plan, arguments.format, &arguments.output, &arguments.writing)
     };
     // A report for programs is one document, whatever the number of directories.
-    let together = match (arguments.output.format, planned.len()) {
+    let together = match (arguments.format, planned.len()) {
         (Format::Json, 2..) => Some(load_all(&root, &arguments.directories)?),
         _ => None,
     };
@@ -259,8 +261,14 @@ fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
     Ok(Status::Done)
 }
 
-fn finish(report: &Report, plan: &Plan, output: &Output, writing: &Writing) -> Result<(), Failure> {
-    if output.format == Format::Text && !output.quiet {
+fn finish(
+    report: &Report,
+    plan: &Plan,
+    format: Format,
+    output: &Output,
+    writing: &Writing,
+) -> Result<(), Failure> {
+    if format == Format::Text && !output.quiet {
         let done = match (plan.steps.is_empty(), writing.dry_run || writing.check) {
             (true, _) => "nothing to do",
             (false, true) => "would change; nothing was written",
@@ -268,21 +276,26 @@ fn finish(report: &Report, plan: &Plan, output: &Output, writing: &Writing) -> R
         };
         writeln!(io::stdout(), "{}: {done}", outputs(plan))?;
     }
-    tell(report, output)?;
+    let format = match format {
+        Format::Text => AuditFormat::Text,
+        Format::Json => AuditFormat::Json,
+    };
+    tell(report, format, output)?;
     if !output.quiet {
         plan.notes.iter().for_each(|text| note(text));
     }
     Ok(())
 }
 
-fn tell(report: &Report, output: &Output) -> Result<(), Failure> {
+fn tell(report: &Report, format: AuditFormat, output: &Output) -> Result<(), Failure> {
     if output.quiet {
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    match output.format {
-        Format::Text => text::render(report, settings::look(output), &mut out)?,
-        Format::Json => json::render(report, &mut out)?,
+    match format {
+        AuditFormat::Text => text::render(report, settings::look(output), &mut out)?,
+        AuditFormat::Json => json::render(report, &mut out)?,
+        AuditFormat::Ndjson => ndjson::render(report, &mut out)?,
     }
     out.flush()?;
     Ok(())

@@ -87,6 +87,14 @@ pub fn ignore(arguments: &Audit) -> std::result::Result<Vec<Ignore>, Failure> {
     Ok(entries)
 }
 
+/// `--label`.
+pub fn parse_label(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("not of the form KEY=VALUE".to_owned()),
+    }
+}
+
 /// `--at`.
 pub fn parse_time(text: &str) -> std::result::Result<i64, String> {
     parse_instant(text)

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize as _;
-use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
+use serde::Serialize;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::model::Report;
 use crate::escape::is_unsafe;
@@ -21,10 +21,16 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// serde_json's pretty form, with unsafe characters escaped.
-struct Careful(PrettyFormatter<'static>);
+/// Writes a value on one line, with the same care.
+pub(super) fn compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Careful(CompactFormatter)))?;
+    Ok(())
+}
 
-impl Formatter for Careful {
+/// A form of serde_json's, with unsafe characters escaped.
+struct Careful<F>(F);
+
+impl<F: Formatter> Formatter for Careful<F> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut written = 0;
         for (at, character) in fragment.char_indices().filter(|&(_, character)| is_unsafe(character)) {

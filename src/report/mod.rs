@@ -2,5 +2,6 @@
 
 pub mod json;
 pub mod model;
+pub mod ndjson;
 pub mod text;
 pub mod words;

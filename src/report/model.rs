@@ -1,6 +1,6 @@
 //! [`Report`]: everything that any form of a report tells. `castore.report/1` in JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
 use base64::Engine as _;
@@ -52,6 +52,8 @@ pub struct Report {
     pub command: &'static str,
     /// "Now", RFC 3339.
     pub now: String,
+    /// What the user calls this run (`--label`).
+    pub labels: BTreeMap<String, String>,
     /// The directory inside which paths were resolved; `null` for the machine's own root.
     pub root: Option<String>,
     /// What was named, or found inside it.
@@ -193,7 +195,7 @@ pub struct OccurrenceRow {
 }
 
 /// Trust attributes of a TRUSTED CERTIFICATE block.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, PartialEq, Eq, Hash)]
 pub struct TrustRow {
     /// Trusted purposes, dotted OIDs.
     pub trusted: Vec<String>,
@@ -388,6 +390,7 @@ impl Report {
             version: env!("CARGO_PKG_VERSION"),
             command,
             now: rfc3339(context.now),
+            labels: BTreeMap::new(),
             root: None,
             sources: source_rows(store),
             files: file_rows(store),

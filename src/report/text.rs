@@ -236,7 +236,16 @@ impl Text<'_> {
             ),
             "    ",
         )?;
-        writeln!(self.out, "  digest {}", summary.digest)
+        writeln!(self.out, "  digest {}", summary.digest)?;
+        if !report.labels.is_empty() {
+            let labels: Vec<String> = report
+                .labels
+                .iter()
+                .map(|(key, value)| format!("{}={}", visible(key), visible(value)))
+                .collect();
+            self.wrapped(&format!("  labels {}", labels.join(", ")), "    ")?;
+        }
+        Ok(())
     }
 
     fn some(&mut self, lines: &[String], of: usize) -> io::Result<()> {
