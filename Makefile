@@ -32,7 +32,7 @@ help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 test: setup lint ## Everything that must pass before a commit lands
-	$(CARGO) test --all-features $(CARGOFLAGS)
+	$(CARGO) test --all-features --no-fail-fast $(CARGOFLAGS)
 
 test-full: ## The same, with what takes longer
 	PROPTEST_CASES=2000 RUN_FULL=1 $(MAKE) test

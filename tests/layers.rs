@@ -15,7 +15,7 @@ const INSIDE: &[(&str, &[&str])] = &[
     ("audit", &["finding", "rule", "rules", "ignore"]),
     ("plan", &["policy", "links", "rehash", "compact"]),
     ("write", &["atomic", "apply"]),
-    ("report", &["words", "model", "text", "json"]),
+    ("report", &["words", "model", "text", "json", "ndjson"]),
 ];
 
 /// Where files are touched, beside the command line.
