@@ -367,7 +367,10 @@ fn the_directory_copied_without_what_its_links_name() {
             audited.stops_for(&[&["dead-capath"], also].concat());
             assert_eq!(audited.paths("dead-capath"), BTreeSet::from([CERTS]));
             let links = audited.report["links"].as_array().unwrap();
-            assert!(links.len() > 100 && links.iter().all(|link| link["states"][0] == "dangling"));
+            // A second link of one hash may also be said to stand behind a dead one.
+            let dangling =
+                |link: &Value| link["states"].as_array().unwrap().iter().any(|state| state == "dangling");
+            assert!(links.len() > 100 && links.iter().all(dangling));
         }
     }
 }

@@ -608,7 +608,8 @@ fn compare(paths: &[PathBuf], at: &str) {
                 assert!(text.contains(&format!("{count} {id}")), "{id} is not among the notices");
             } else {
                 assert_eq!(lines, (*count).min(3), "{id}");
-                let more = format!("    and {} more {id} (-v shows them)", count.saturating_sub(3));
+                let them = if *count == 4 { "it" } else { "them" };
+                let more = format!("    and {} more {id} (-v shows {them})", count.saturating_sub(3));
                 assert_eq!(text.contains(&more), *count > 3, "{more}");
                 known.insert(count.saturating_sub(3).to_string());
             }

@@ -114,6 +114,11 @@ fn compact(arguments: &Compact) -> Outcome {
         Some(path) => {
             let (path, exists) = settings::resolve_output(&root, path)?;
             let existing = if exists { Some(read::regular(&root, &path)?) } else { None };
+            // However it is spelled: a bundle in the directory that is written as well is known by that name.
+            let path = match (&arguments.capath, path.file_name()) {
+                (Some(capath), Some(name)) if settings::is_inside(&root, &path, capath) => capath.join(name),
+                _ => path,
+            };
             Some(BundleOutput { path, existing })
         }
     };
@@ -145,6 +150,9 @@ fn compact(arguments: &Compact) -> Outcome {
     }
     // A report that cannot be written is found out before anything else is.
     let report_path = arguments.report.as_deref().map(report_place).transpose()?;
+    if let Some(path) = &report_path {
+        refuse_report_on_store(path, &root, &outputs, &store)?;
+    }
     let status = carry_out(&root, &plan, &arguments.writing)?;
     let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
     report.root = root_text(&arguments.inside);
@@ -236,6 +244,33 @@ fn write_report(path: &Path, report: &Report, format: Format) -> Result<(), Fail
         Format::Json => json::render(report, &mut bytes)?,
     }
     write_file(&Root::host(), path, &bytes)?;
+    Ok(())
+}
+
+/// A report must not take the place of an output, or of a file that was read.
+fn refuse_report_on_store(
+    path: &Path,
+    root: &Root,
+    outputs: &Outputs<'_>,
+    store: &Store,
+) -> Result<(), Failure> {
+    let host = Root::host();
+    let there = host.look(path).ok().map(|seen| seen.identity);
+    let existing = outputs.capath.as_ref().and_then(|capath| capath.existing);
+    let mut files = store.files().iter().chain(existing.into_iter().flat_map(Store::files));
+    let read = there.is_some() && files.any(|file| file.identity == there);
+    // A bundle need not be there yet: its directory and its name say where it goes.
+    let written = outputs.bundle.as_ref().is_some_and(|bundle| {
+        let directory = |root: &Root, path: &Path| {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            root.look(parent.unwrap_or(Path::new("."))).ok().map(|seen| seen.identity)
+        };
+        bundle.path.file_name() == path.file_name() && directory(root, &bundle.path) == directory(&host, path)
+    });
+    if read || written {
+        let reason = io::Error::other("it is an input or an output of this run");
+        return Err(Error::io("write the report to", path, reason).into());
+    }
     Ok(())
 }
 

@@ -302,6 +302,13 @@ pub fn resolve_output(root: &Root, path: &Path) -> Result<(PathBuf, bool)> {
     }
 }
 
+/// Whether a file's directory is this one, whatever names lead to it.
+pub fn is_inside(root: &Root, path: &Path, directory: &Path) -> bool {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let identity = |path: &Path| root.look(path).ok().map(|seen| seen.identity);
+    identity(parent).is_some_and(|parent| identity(directory) == Some(parent))
+}
+
 /// Whether a directory is there.
 pub fn is_directory(root: &Root, path: &Path) -> Result<bool> {
     match root.look(path) {

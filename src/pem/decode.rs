@@ -129,7 +129,12 @@ impl Reading<'_> {
             if let Some(carriage_return) = memchr::memchr(b'\r', line) {
                 self.defect(DefectKind::BareCarriageReturn, at + carriage_return);
             }
-            let text = line.trim_ascii();
+            // OpenSSL strips whatever is no more than a blank at the end of a line: a vertical tab, say.
+            let end_of_text = line.iter().rposition(|&byte| byte > b' ').map_or(0, |last| last + 1);
+            let text = line[..end_of_text].trim_ascii_start();
+            if text.len() < line.trim_ascii().len() {
+                self.defect(DefectKind::BadBase64(line[end_of_text]), at + end_of_text);
+            }
             if text.is_empty() {
                 if in_headers {
                     in_headers = false;

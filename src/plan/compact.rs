@@ -23,7 +23,7 @@ use crate::openssl::hash_link::LinkKind;
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
-use crate::store::content::{Encoding, OtherBlock, OtherKind};
+use crate::store::content::{Distrust, Encoding, OtherBlock, OtherKind};
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
 use crate::wording::{block_defects, block_place, called, defect, refused};
@@ -83,13 +83,19 @@ pub fn compact(
         return Err(Refusal::Unreadable { places: unreadable });
     }
     let mut plan = Plan::default();
+    for (id, source) in store.source_ids().filter(|(_, source)| source.named) {
+        let is_file = matches!(source.kind, SourceKind::Other | SourceKind::Keystore);
+        if is_file && store.files_of(id).all(|(_, file)| file.occurrences.is_empty()) {
+            plan.notes.push(format!("{} gives no certificate", visible_path(&source.path)));
+        }
+    }
     // What policy drops is named; what no look-up finds is not.
     let (mut selected, named) = Selection::new(store, context, policy).run(&mut plan)?;
     sort(&mut selected, policy.order);
     refuse_collision(outputs)?;
     // The directory first: what it gains is found before the bundle changes.
     if let Some(capath) = &outputs.capath {
-        capath_steps(capath, &selected, policy, &named, bundle_name(outputs), &mut plan)?;
+        capath_steps(capath, &selected, context, policy, &named, bundle_name(outputs), &mut plan)?;
     }
     if let Some(bundle) = &outputs.bundle {
         bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
@@ -124,7 +130,11 @@ impl<'a> Selection<'a> {
         let rejected = store
             .occurrences()
             .iter()
-            .filter(|occurrence| occurrence.trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth))
+            .filter(|occurrence| {
+                // p11-kit's sections are attributes, no remarks.
+                occurrence.distrust == Some(Distrust::P11Kit)
+                    || occurrence.trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth)
+            })
             .map(|occurrence| occurrence.certificate)
             .collect();
         let valid = if policy.expired == ExpiredPolicy::Superseded {
@@ -457,10 +467,17 @@ impl<'a> Selection<'a> {
             return;
         }
         let certificate = Certificate::new(der.clone(), fingerprint);
+        if let Some(why) = certificate.refused {
+            let reason = format!("OpenSSL refuses it: {}", refused(why));
+            self.malformed.push(format!("{}: {reason}", block_place(path, block)));
+            return;
+        }
         let expired = certificate.validity.at(self.context.now) == ValidityState::Expired;
         let superseded = self.policy.expired == ExpiredPolicy::Superseded
             && self.valid.contains(&(certificate.spki, certificate.subject_hash));
-        let unwanted = self.removal(&certificate).is_some()
+        let removal = self.removal(&certificate);
+        self.matched.extend(removal);
+        let unwanted = removal.is_some()
             || expired && (self.policy.expired == ExpiredPolicy::Drop || superseded)
             || self.policy.not_ca == NotCaPolicy::Drop && certificate.ca == Some(false);
         if unwanted {
@@ -585,7 +602,11 @@ fn harmless(text: &str) -> String {
             _ => out.push_str(piece),
         }
     }
-    out.replace("-----", "- - -")
+    // What follows a run of dashes may complete the next one.
+    while out.contains("-----") {
+        out = out.replace("-----", "- - -");
+    }
+    out
 }
 
 /// The bundle's name where it goes into the directory that is written as well.
@@ -722,6 +743,7 @@ fn shrinks(
 fn capath_steps(
     output: &CapathOutput<'_>,
     selected: &[Selected],
+    context: &Context,
     policy: &Policy,
     named: &HashSet<Fingerprint>,
     bundle_name: Option<&OsStr>,
@@ -754,12 +776,32 @@ fn capath_steps(
                 .map(|(_, certificate)| certificate.fingerprint)
                 .collect();
             gains(&output.path, &had, &selected, policy, plan)?;
+            // Beside a file that rejects it, a certificate is not trusted, whatever is written.
+            let rejecting = existing.occurrences().iter().find(|occurrence| {
+                let one = existing.certificate(occurrence.certificate).fingerprint;
+                occurrence.trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth)
+                    && selected.iter().any(|selected| selected.fingerprint == one)
+            });
+            if let Some(occurrence) = rejecting {
+                return Err(Refusal::InTheWay {
+                    path: visible_path(existing.file(occurrence.file).path()),
+                    what: "its trust attributes reject a certificate that is to be trusted",
+                });
+            }
             taken = names_taken(existing, &output.path);
             let chosen: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
             if policy.prune == PrunePolicy::Prune {
-                let gone = had.iter().filter(|one| !chosen.contains(one) && !named.contains(one)).count();
-                if gone * 100 > had.len() * usize::from(policy.max_shrink) {
-                    return Err(Refusal::Shrinks { gone, of: had.len(), limit: policy.max_shrink });
+                let alive: Vec<Fingerprint> = existing
+                    .certificates()
+                    .iter()
+                    .filter(|certificate| had.contains(&certificate.fingerprint))
+                    .filter(|certificate| certificate.validity.at(context.now) != ValidityState::Expired)
+                    .map(|certificate| certificate.fingerprint)
+                    .collect();
+                let (of, limit) = (alive.len(), policy.max_shrink);
+                let gone = alive.iter().filter(|one| !chosen.contains(one) && !named.contains(one)).count();
+                if gone * 100 > of * usize::from(limit) {
+                    return Err(Refusal::Shrinks { gone, of, limit });
                 }
             }
             for (file, name) in unwanted_members(existing, directory, &output.path, &chosen) {
@@ -807,14 +849,19 @@ fn capath_steps(
         PrunePolicy::Keep => Stale::Keep,
     };
     let allowed: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
+    let hash = |selected: &Selected| name_hash::subject_hash(selected.der.fields().subject);
+    let copies: Vec<u32> = match policy.output_links {
+        OutputLinks::Symbolic => Vec::new(),
+        OutputLinks::Copy => new.iter().copied().filter_map(hash).collect(),
+    };
     let wish = |wanted| Wish {
         wanted,
         style: HashStyle::Canonical,
         stale,
         removed: &removed,
+        copies: &copies,
         allowed: Some(&allowed),
     };
-    let hash = |selected: &Selected| name_hash::subject_hash(selected.der.fields().subject);
     let write = |plan: &mut Plan, selected: &Selected, name: &OsStr| {
         let path = output.path.join(name);
         plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
@@ -844,7 +891,17 @@ fn capath_steps(
             }
         }
     }
-    plan.steps.extend(removals);
+    // A name that the plan gives to something new was moved over: what had it is gone already.
+    let given: HashSet<PathBuf> = plan
+        .steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::WriteFile { path, .. } | Step::Link { path, .. } => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let gone = |step: &Step| matches!(step, Step::RemoveFile { path } if given.contains(path));
+    plan.steps.extend(removals.into_iter().filter(|step| !gone(step)));
     Ok(())
 }
 

@@ -48,6 +48,8 @@ pub struct Wish<'a> {
     pub stale: Stale,
     /// Names in the directory that go.
     pub removed: &'a HashSet<OsString>,
+    /// Hashes of certificates that get files named by hash afterwards, one entry a file.
+    pub copies: &'a [u32],
     /// What may become reachable that is not now; `None`: anything in the directory.
     pub allowed: Option<&'a HashSet<Fingerprint>>,
 }
@@ -111,7 +113,8 @@ pub fn plan(
                     if others.contains(&name) {
                         return Err(in_the_way(directory, &name, "no link"));
                     }
-                    let replaces = there.is_some_and(|there| there.target.is_some());
+                    // A link, or a file that goes: moved over, so that the number is never free in between.
+                    let replaces = there.is_some();
                     let path = directory.join(&name);
                     plan.change(Action::Link, &path, None, format!("to {}", visible_path(text)));
                     plan.steps.push(Step::Link { path, target: text.clone(), replaces });
@@ -120,13 +123,18 @@ pub fn plan(
         }
         names.insert(name);
     }
+    let mut end = free.next.clone();
+    for &hash in wish.copies {
+        *end.entry((hash, LinkKind::Certificate)).or_default() += 1;
+    }
+    refuse_to_wake(directory, current, &links, wish, &names, &end)?;
     // From the highest number down: no gap opens below a link that stays.
     let mut unwanted: Vec<&&Link> = links
         .iter()
         .filter(|link| link.target.is_some() && !names.contains(&link.name))
         .filter(|link| {
             stale == Stale::Remove
-                || would_come_alive(link, &free)
+                || would_come_alive(link, &end)
                 || leads_to_removed(link, current, directory, removed)
         })
         .collect();
@@ -176,11 +184,35 @@ fn in_the_way(directory: &Path, name: &OsStr, what: &'static str) -> Refusal {
 }
 
 /// Whether a link that no look-up follows now would be followed once the numbers below it are filled.
-fn would_come_alive(link: &Link, free: &Free) -> bool {
+fn would_come_alive(link: &Link, end: &BTreeMap<(u32, LinkKind), u32>) -> bool {
     let name = link.hash_link();
     matches!(link.link, LinkName::Proper(_))
         && !link.states.contains(&LinkState::Ok)
-        && free.next.get(&(name.hash, name.kind)).is_some_and(|&next| name.number >= next)
+        && end.get(&(name.hash, name.kind)).is_some_and(|&end| name.number >= end)
+}
+
+/// A file that is named like a link, and that no look-up finds now, must not become one that finds what the plan leaves
+/// out: once the numbers below it are filled, it would.
+fn refuse_to_wake(
+    directory: &Path,
+    current: Option<Current<'_>>,
+    links: &[&Link],
+    wish: &Wish<'_>,
+    names: &BTreeSet<OsString>,
+    end: &BTreeMap<(u32, LinkKind), u32>,
+) -> Result<(), Refusal> {
+    let (Some(current), Some(allowed)) = (current, wish.allowed) else { return Ok(()) };
+    for link in links.iter().filter(|link| link.target.is_none()) {
+        let (LinkName::Proper(name), Ok(file)) = (link.link, &link.leads_to) else { continue };
+        let stays = !wish.removed.contains(&link.name) && !names.contains(&link.name);
+        let next = end.get(&(name.hash, name.kind)) == Some(&name.number);
+        let wakes = || holds(current, *file, name, wish.style).iter().any(|one| !allowed.contains(one));
+        if stays && next && !link.states.contains(&LinkState::Ok) && wakes() {
+            let what = "a file that no look-up finds now, and that would be found then";
+            return Err(in_the_way(directory, &link.name, what));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a link's target is one of the files that go.
@@ -228,7 +260,10 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
             continue;
         };
         let holds = holds(current, *file, name, style);
-        if !holds.is_empty() {
+        // What the plan leaves out, and no look-up finds now, gets no number that one finds.
+        let permitted = link.states.contains(&LinkState::Ok)
+            || allowed.is_none_or(|allowed| holds.iter().all(|one| allowed.contains(one)));
+        if !holds.is_empty() && permitted {
             found.extend(holds.into_iter().map(|fingerprint| (name.hash, name.kind, fingerprint)));
             set.want(name.hash, name.kind, Some(name.number), Target::Itself(link.name.clone()));
         }

@@ -33,6 +33,7 @@ pub fn rehash(store: &Store, directory: SourceId) -> Result<Plan, Refusal> {
         style: HashStyle::Canonical,
         stale: Stale::Remove,
         removed: &removed,
+        copies: &[],
         allowed: None,
     };
     links::plan(&path, current, &wish, &mut plan)?;

@@ -200,7 +200,7 @@ impl Root {
             match self.look_at_link(&path) {
                 Ok(seen) if seen.kind == FileType::Symlink => {
                     let target = self.read_link(&path)?;
-                    path = tidy(&path.parent().unwrap_or(Path::new("")).join(target));
+                    path = self.tidied(path.parent().unwrap_or(Path::new("")).join(target));
                 }
                 Ok(_) => return Ok(path),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
@@ -208,6 +208,20 @@ impl Root {
             }
         }
         Err(rustix::io::Errno::LOOP.into())
+    }
+
+    /// A path without `..`, where that leads to the same directory: a name before `..` may be a link, and `..` then leads
+    /// elsewhere.
+    fn tidied(&self, path: PathBuf) -> PathBuf {
+        let tidy = tidy(&path);
+        let directory = |path: &Path| {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            self.look(parent.unwrap_or(Path::new("."))).ok().map(|seen| seen.identity)
+        };
+        match (directory(&path), directory(&tidy)) {
+            (Some(one), Some(other)) if one == other && path.file_name() == tidy.file_name() => tidy,
+            _ => path,
+        }
     }
 
     /// Whether a link leads above the root, by its own text or by that of a link on its way: harmless inside, where `..`
