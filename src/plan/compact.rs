@@ -364,6 +364,15 @@ impl<'a> Selection<'a> {
             );
             plan.change(Action::Gain, path, Some(certificate.fingerprint), reason);
         }
+        if occurrence.distrust == Some(Distrust::Comment) {
+            // A comment is no statement that a program may act on; a person should see it.
+            let reason = format!(
+                "{}: the comment before it distrusts it; --remove sha256:{} leaves it out",
+                called(certificate),
+                certificate.fingerprint
+            );
+            plan.change(Action::Keep, path, Some(certificate.fingerprint), reason);
+        }
         if let Some(reason) = repaired(occurrence) {
             plan.change(
                 Action::Repair,
