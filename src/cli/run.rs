@@ -49,6 +49,8 @@ pub fn run(arguments: Arguments) -> Outcome {
 }
 
 fn audit(arguments: &Audit) -> Outcome {
+    // A slip in a list is told before a store is read.
+    let ignore = settings::ignore(arguments)?;
     let root = settings::root(&arguments.inside)?;
     let mut paths = settings::paths(arguments)?;
     if paths.is_empty() {
@@ -74,7 +76,7 @@ fn audit(arguments: &Audit) -> Outcome {
         now: arguments.when.at.unwrap_or_else(settings::now),
         expiring_within: arguments.when.expiring_within,
         max_size: arguments.max_size,
-        ignore: settings::ignore(arguments)?,
+        ignore,
         updater: updater::survey(&root, &store),
         openssl_defaults: settings::openssl_defaults(&root),
     };

@@ -765,6 +765,7 @@ fn capath_steps(
     let mut seen = HashSet::new();
     let selected: Vec<&Selected> =
         selected.iter().filter(|selected| seen.insert(selected.fingerprint)).collect();
+    let chosen: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
     plan.outputs.push((output.path.clone(), selected.len()));
     let mut removed = HashSet::new();
     let mut taken = BTreeSet::new();
@@ -789,7 +790,7 @@ fn capath_steps(
             let rejecting = existing.occurrences().iter().find(|occurrence| {
                 let one = existing.certificate(occurrence.certificate).fingerprint;
                 occurrence.trust.as_ref().is_some_and(TrustAttributes::rejects_server_auth)
-                    && selected.iter().any(|selected| selected.fingerprint == one)
+                    && chosen.contains(&one)
             });
             if let Some(occurrence) = rejecting {
                 return Err(Refusal::InTheWay {
@@ -798,7 +799,6 @@ fn capath_steps(
                 });
             }
             taken = names_taken(existing, &output.path);
-            let chosen: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
             if policy.prune == PrunePolicy::Prune {
                 let alive: Vec<Fingerprint> = existing
                     .certificates()
@@ -857,7 +857,6 @@ fn capath_steps(
         PrunePolicy::Prune => Stale::Remove,
         PrunePolicy::Keep => Stale::Keep,
     };
-    let allowed: HashSet<Fingerprint> = selected.iter().map(|selected| selected.fingerprint).collect();
     let hash = |selected: &Selected| name_hash::subject_hash(selected.der.fields().subject);
     let copies: Vec<u32> = match policy.output_links {
         OutputLinks::Symbolic => Vec::new(),
@@ -869,7 +868,7 @@ fn capath_steps(
         stale,
         removed: &removed,
         copies: &copies,
-        allowed: Some(&allowed),
+        allowed: Some(&chosen),
     };
     let write = |plan: &mut Plan, selected: &Selected, name: &OsStr| {
         let path = output.path.join(name);

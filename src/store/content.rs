@@ -94,7 +94,7 @@ pub struct OtherBlock {
 /// What a block without a certificate is.
 #[derive(Debug, Clone)]
 pub enum OtherKind {
-    /// A private key. Its content was not decoded and is not kept.
+    /// A private key. Whether its base64 can be read is checked; nothing of it is kept.
     PrivateKey,
     /// A certificate revocation list; the hash of its issuer where that can be read.
     Crl {
@@ -445,16 +445,26 @@ impl Text {
 
 /// Whether a line of text distrusts.
 fn distrust(line: &[u8]) -> Option<Distrust> {
-    let line = line.to_ascii_lowercase();
+    // Bundles with text dumps have many lines: none is copied.
+    let starts = |text: &[u8], mark: &[u8]| {
+        text.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
+    };
     if let Some(comment) = line.strip_prefix(b"#") {
         let comment = comment.trim_ascii();
         let marks = [&b"explicitly distrust"[..], b"distrusted"];
-        marks.iter().any(|mark| comment.starts_with(mark)).then_some(Distrust::Comment)
+        marks.iter().any(|mark| starts(comment, mark)).then_some(Distrust::Comment)
+    } else if starts(line, P11_KIT_DISTRUSTED) {
+        line[P11_KIT_DISTRUSTED.len()..]
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"true")
+            .then_some(Distrust::P11Kit)
     } else {
-        let value = line.strip_prefix(b"x-distrusted:")?;
-        (value.trim_ascii() == b"true").then_some(Distrust::P11Kit)
+        None
     }
 }
+
+/// The attribute of p11-kit's persistent form that distrusts.
+const P11_KIT_DISTRUSTED: &[u8] = b"x-distrusted:";
 
 /// The certificate of the block before is distrusted by what stands behind it.
 fn mark_last(content: &mut Content, distrust: Distrust) {
