@@ -20,6 +20,8 @@ pub mod certificate;
 
 pub mod openssl;
 
+pub mod readers;
+
 pub mod store;
 
 pub mod wording;

@@ -26,6 +26,11 @@ macro_rules! digest {
             pub fn of(bytes: &[u8]) -> Self {
                 Self(Sha256::digest(bytes).into())
             }
+            /// A digest that was made elsewhere.
+            #[must_use]
+            pub fn from_bytes(bytes: [u8; 32]) -> Self {
+                Self(bytes)
+            }
             /// The digest's 32 bytes.
             #[must_use]
             pub fn as_bytes(&self) -> &[u8; 32] {

@@ -12,6 +12,8 @@
 
 pub mod cases;
 pub mod der;
+pub mod inputs;
+pub mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
