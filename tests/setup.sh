@@ -17,6 +17,7 @@
 #   certifi/YEAR/cacert.pem    PyPI's certifi of several years, each with its VERSION
 #   certifi/newest/cacert.pem  and the newest one when this first ran
 #   vectors/x509/              from PyPI's cryptography-vectors, with its VERSION in vectors/
+#   openssl/VERSION/           Python packages: PyPI's cryptography and pyOpenSSL with that OpenSSL inside
 #
 # Everything is fetched once; a second run takes a moment. Nothing outside the material is written, apart from
 # the packages that root installs. With CI=true whatever is missing is a failure (status 1). Elsewhere it is
@@ -30,6 +31,9 @@ export LC_ALL
 
 certifi_versions='2018.11.29 2020.12.5 2022.12.7 2023.7.22 2024.8.30 2025.11.12'
 vectors_version=46.0.3
+# OpenSSL, the cryptography that holds it, the pyOpenSSL that goes with that.
+openssl_wheels='1.1.1l:3.4.8:21.0.0 3.0.7:38.0.4:22.1.0 3.1.4:41.0.7:23.3.0 3.2.2:42.0.8:24.1.0 3.5.6:46.0.7:26.0.0
+    4.0.3:50.0.2:26.4.0'
 # Raise this when the layout of stock/ changes, so that an older one is made anew.
 stock_layout=1
 
@@ -329,6 +333,26 @@ read_version() {
     { read -r present <"$material/$1/VERSION"; } 2>/dev/null || :
 }
 
+# make_openssl VERSION CRYPTOGRAPHY PYOPENSSL
+make_openssl() {
+    [ "$pip_failed" = no ] || return 1
+    make_scratch
+    find_pip || return 1
+    partial=$material/.partial.$$/openssl/$1
+    rm -rf "$partial"
+    mkdir -p "$partial" || return 1
+    # What pip says of packages that are installed elsewhere does not matter here.
+    if ! $pip install -q --disable-pip-version-check --no-cache-dir --only-binary :all: --target "$partial" \
+        "cryptography==$2" "pyOpenSSL==$3" 2>"$scratch/pip.err"; then
+        cat "$scratch/pip.err" >&2
+        return 1
+    fi
+    # The tests give the packages to this python in particular.
+    python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import OpenSSL.SSL' "$partial" || return 1
+    printf '%s\n' "$2 $3" >"$partial/VERSION" || return 1
+    place "openssl/$1"
+}
+
 for wanted in $certifi_versions; do
     year=${wanted%%.*}
     read_version "certifi/$year"
@@ -350,6 +374,16 @@ if [ "$present" != "$vectors_version" ]; then
     fetching "cryptography-vectors $vectors_version"
     make_vectors || trouble "cryptography-vectors $vectors_version is missing"
 fi
+
+for wanted in $openssl_wheels; do
+    openssl=${wanted%%:*}
+    packages=${wanted#*:}
+    read_version "openssl/$openssl"
+    if [ "$present" != "${packages%:*} ${packages#*:}" ]; then
+        fetching "OpenSSL $openssl (cryptography ${packages%:*}, pyOpenSSL ${packages#*:})"
+        make_openssl "$openssl" "${packages%:*}" "${packages#*:}" || trouble "OpenSSL $openssl is missing"
+    fi
+done
 
 # ---- Verdict -------------------------------------------------------------------------------------------------
 

@@ -4,4 +4,5 @@
 //! A reader takes the bytes of a file and says which certificates the library gets, what it passes over without a
 //! word, and what makes it refuse the file. None of them decides what castore does.
 
+pub mod openssl;
 pub mod reading;

@@ -31,6 +31,11 @@ pub fn mutations() -> usize {
         .map_or(200, |count| count.parse().expect("CASTORE_MUTATIONS is a number"))
 }
 
+/// Another list of changes than the usual one, for a look further (CASTORE_SEED).
+fn seed() -> u64 {
+    std::env::var("CASTORE_SEED").ok().map_or(0, |seed| seed.parse().expect("CASTORE_SEED is a number"))
+}
+
 /// All inputs, in an order that is the same at each run; `None` where the material is missing.
 pub fn inputs() -> Option<Vec<Input>> {
     let vectors = super::vectors()?;
@@ -56,11 +61,11 @@ pub fn inputs() -> Option<Vec<Input>> {
 fn changed(vectors: &Path, certifi: &[(String, PathBuf)], count: usize) -> Vec<Input> {
     let bases = bases(vectors, certifi);
     let extras = mutate::Extras { blocks: extras(vectors, &bases) };
-    let certificates = mutate::certificates(&bases, count).into_iter().map(|mutation| Input {
+    let certificates = mutate::certificates(&bases, seed(), count).into_iter().map(|mutation| Input {
         name: format!("certificate/{}", mutation.what),
         bytes: pem("CERTIFICATE", &mutation.bytes).into_bytes(),
     });
-    let bundles = mutate::bundles(&bases[..8], &extras, count)
+    let bundles = mutate::bundles(&bases[..8], &extras, seed(), count)
         .into_iter()
         .map(|mutation| Input { name: format!("bundle/{}", mutation.what), bytes: mutation.bytes });
     certificates.chain(bundles).collect()

@@ -164,7 +164,7 @@ pub fn material() -> PathBuf {
     }
 }
 
-fn material_at(path: &str) -> Option<PathBuf> {
+pub fn material_at(path: &str) -> Option<PathBuf> {
     let path = material().join(path);
     if path.exists() {
         return Some(path);

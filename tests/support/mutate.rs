@@ -325,12 +325,12 @@ fn change(base: &[u8], dice: &mut Dice) -> Option<Mutation> {
                 name(&format!("number {bytes:02x?}"))
             }
             0x01 => {
-                let bytes: &[u8] = *dice.pick(&[&b""[..], b"\0", b"\x01", b"\xFE", b"\xFF\xFF"]);
+                let bytes = *dice.pick::<&[u8]>(&[&b""[..], b"\0", b"\x01", b"\xFE", b"\xFF\xFF"]);
                 node.inside = Inside::Content(bytes.to_vec());
                 name(&format!("boolean {bytes:02x?}"))
             }
             0x03 => {
-                let bytes: &[u8] = *dice.pick(&[
+                let bytes = *dice.pick::<&[u8]>(&[
                     &b""[..],
                     b"\0",
                     b"\x01\x80",
@@ -423,7 +423,7 @@ fn change(base: &[u8], dice: &mut Dice) -> Option<Mutation> {
             name("indefinite length")
         }
         _ => {
-            let bytes: &[u8] = *dice.pick(&[&b"\0"[..], b"\x05\0", b"x", b"\0\0"]);
+            let bytes = *dice.pick::<&[u8]>(&[&b"\0"[..], b"\x05\0", b"x", b"\0\0"]);
             node.after = bytes.to_vec();
             name(&format!("followed by {bytes:02x?}"))
         }
@@ -434,8 +434,8 @@ fn change(base: &[u8], dice: &mut Dice) -> Option<Mutation> {
 }
 
 /// `count` changed certificates, DER.
-pub fn certificates(bases: &[Vec<u8>], count: usize) -> Vec<Mutation> {
-    let mut dice = Dice::new(1);
+pub fn certificates(bases: &[Vec<u8>], seed: u64, count: usize) -> Vec<Mutation> {
+    let mut dice = Dice::new(2 * seed + 1);
     let mut out = Vec::new();
     while out.len() < count {
         let number = dice.roll(bases.len());
@@ -456,8 +456,8 @@ pub struct Extras {
 }
 
 /// `count` bundles of three certificates with one thing changed.
-pub fn bundles(bases: &[Vec<u8>], extras: &Extras, count: usize) -> Vec<Mutation> {
-    let mut dice = Dice::new(2);
+pub fn bundles(bases: &[Vec<u8>], extras: &Extras, seed: u64, count: usize) -> Vec<Mutation> {
+    let mut dice = Dice::new(2 * seed + 2);
     let mut out = Vec::new();
     while out.len() < count {
         let mut blocks: Vec<String> = Vec::new();
