@@ -733,7 +733,7 @@ fn reframe(blocks: &[String], place: usize, extras: &Extras, dice: &mut Dice) ->
                 12,
             ]);
             let mut whole: Vec<u8> = blocks[..place].concat().into_bytes();
-            whole.extend_from_slice(block[..keep].as_bytes());
+            whole.extend_from_slice(&block.as_bytes()[..keep]);
             (format!("the file ends behind byte {keep} of it"), whole)
         }
         19 => {
