@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::certificate::name;
 use crate::certificate::validity::rfc3339;
 use crate::escape::{visible, visible_path};
-use crate::openssl::refusal::Refused;
 use crate::pem::scan::DefectKind;
+use crate::readers::Reader;
+use crate::readers::reading::Reason;
 use crate::store::content::{OtherBlock, OtherKind};
 use crate::store::model::Certificate;
 
@@ -82,12 +83,27 @@ pub fn block_place(path: &Path, block: &OtherBlock) -> String {
     format!("{}:{}: {}", visible_path(path), block.line, block_defects(block))
 }
 
-/// Why OpenSSL refuses a certificate.
+/// Readers in a row: `OpenSSL 3.0 and GnuTLS`.
 #[must_use]
-pub fn refused(why: Refused) -> &'static str {
-    match why {
-        Refused::Serial => "its serial number is empty or padded",
-        Refused::Subject => "its subject has a value that no string type allows",
-        Refused::Issuer => "its issuer has a value that no string type allows",
+pub fn readers(readers: &[Reader]) -> String {
+    let titles: Vec<&str> = readers.iter().map(|reader| reader.title()).collect();
+    match titles.as_slice() {
+        [] => "no library".to_owned(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// Who stumbles over what: `OpenSSL 3.0 (serial number: ...), GnuTLS (...)`, one reason for those that share it.
+#[must_use]
+pub fn refusals(by: &[(Reader, Reason)]) -> String {
+    let mut groups: Vec<(Reason, Vec<Reader>)> = Vec::new();
+    for (reader, reason) in by {
+        match groups.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, readers)) => readers.push(*reader),
+            None => groups.push((*reason, vec![*reader])),
+        }
+    }
+    let words = groups.iter().map(|(reason, by)| format!("{} ({reason})", readers(by)));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -12,7 +12,10 @@ use castore::audit::rules::RULES;
 const INSIDE: &[(&str, &[&str])] = &[
     ("pem", &["label", "scan", "decode", "encode"]),
     ("readers", &["reading", "openssl", "go"]),
-    ("store", &["source", "content", "model", "digest", "root", "read", "discover", "load", "updater"]),
+    (
+        "store",
+        &["source", "content", "model", "loads", "digest", "root", "read", "discover", "load", "updater"],
+    ),
     ("audit", &["finding", "rule", "rules", "ignore"]),
     ("plan", &["policy", "links", "rehash", "compact"]),
     ("write", &["atomic", "apply"]),

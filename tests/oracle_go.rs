@@ -25,7 +25,8 @@ fn oracle(number: &str, folder: &Path) -> Option<PathBuf> {
     let mut go = support::go(number)?;
     let program = folder.join("oracle");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/go");
-    let output = go.args(["build", "-o"]).arg(&program).arg(".").current_dir(source).output().expect("go starts");
+    let output =
+        go.args(["build", "-o"]).arg(&program).arg(".").current_dir(source).output().expect("go starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(program)
 }
@@ -98,7 +99,9 @@ fn the_model_frames_as_go_does() {
                 match dice.roll(6) {
                     0 | 1 => {
                         let body = dice.pick(&bodies);
-                        text.push_str(&format!("-----BEGIN CERTIFICATE-----\n{body}-----END CERTIFICATE-----"));
+                        text.push_str(&format!(
+                            "-----BEGIN CERTIFICATE-----\n{body}-----END CERTIFICATE-----"
+                        ));
                     }
                     2 => text.push_str(dice.pick(&bodies).as_str()),
                     _ => text.push_str(*dice.pick(lines)),

@@ -38,10 +38,12 @@ const SEVERITIES: &[(&str, &[&str])] = &[
     (
         "error",
         &[
+            "bundle-refused",
             "dead-capath",
             "der-in-bundle",
             "distrust-flattened",
             "glued-boundary",
+            "hidden-block",
             "ignored-anchor",
             "link-out-of-root",
             "link-to-bundle",
@@ -76,7 +78,9 @@ const SEVERITIES: &[(&str, &[&str])] = &[
             "not-yet-valid",
             "one-sided",
             "pkcs7-block",
+            "shadowed",
             "size-limit",
+            "skipped-certificate",
             "weak-key",
             "weak-signature",
             "writable-by-others",
@@ -213,6 +217,8 @@ fn examples() -> Vec<Example> {
     forms(&mut all);
     oddities(&mut all);
     names(&mut all);
+    reading(&mut all);
+    twins(&mut all);
     all.0
 }
 
@@ -1455,6 +1461,119 @@ fn names(all: &mut Examples) {
     })
     .add("malformed-certificate", NearMiss, "the same octets as T61String", FILE, |d| {
         d.file("b.pem", bad_utf8(tag::T61_STRING).pem() + &alpha().pem());
+    });
+}
+
+/// What libraries load of a file.
+fn reading(all: &mut Examples) {
+    all.add("bundle-refused", Hit, "a character that is not base64, in the second block", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &bravo().pem().replacen("MII", "M!I", 1));
+    })
+    .at(&["b.pem:9"])
+    .add("bundle-refused", Hit, "a certificate that OpenSSL refuses, behind a good one", FILE, |d| {
+        d.file("b.pem", alpha().pem() + &Certificate { serial: integer(&[0, 1]), ..bravo() }.pem());
+    })
+    .at(&["b.pem:9"])
+    .add("bundle-refused", Hit, "a block of another label whose base64 cannot be read", FILE, |d| {
+        d.file("b.pem", format!("-----BEGIN FOO-----\n!\n-----END FOO-----\n{}", alpha().pem()));
+    })
+    .at(&["b.pem:1"])
+    .add("bundle-refused", Hit, "every block behind text on its line", FILE, |d| {
+        d.file("b.pem", format!("alpha {}", alpha().pem()));
+    })
+    .add("bundle-refused", NearMiss, "a block of another label that can be read", FILE, |d| {
+        d.file("b.pem", format!("-----BEGIN FOO-----\nAAAA\n-----END FOO-----\n{}", alpha().pem()));
+    })
+    .add("bundle-refused", NearMiss, "labels that GnuTLS does not know", FILE, |d| {
+        d.file("b.pem", alpha().trusted_pem(&[], &[]));
+    })
+    .add("bundle-refused", NotApplicable, "a member of a CApath", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/b.pem", alpha().pem() + &bravo().pem().replacen("MII", "M!I", 1));
+    })
+    .add("bundle-refused", NotApplicable, "DER", FILE, |d| d.file("b.pem", alpha().der()));
+
+    all.add("hidden-block", Hit, "text before BEGIN on its line", FILE, |d| {
+        d.file("b.pem", format!("{}bravo {}", alpha().pem(), bravo().pem()));
+    })
+    .at(&["b.pem:9"])
+    .add("hidden-block", Hit, "a line that starts with a NUL", FILE, |d| {
+        d.file("b.pem", format!("{}\0\n{}", alpha().pem(), bravo().pem()));
+    })
+    .add("hidden-block", Hit, "the END before it is missing", FILE, |d| {
+        let open = alpha().pem().replace("-----END CERTIFICATE-----\n", "");
+        d.file("b.pem", open + &bravo().pem() + &charlie().pem());
+    })
+    .add("hidden-block", NearMiss, "text on the line before BEGIN", FILE, |d| {
+        d.file("b.pem", format!("{}bravo\n{}", alpha().pem(), bravo().pem()));
+    })
+    .add("hidden-block", NotApplicable, "a file of DER", FILE, |d| d.file("b.pem", alpha().der()));
+
+    let negative = || Certificate { serial: integer(&[0x80]), ..bravo() };
+    all.add("skipped-certificate", Hit, "a negative serial number", FILE, move |d| {
+        d.file("b.pem", alpha().pem() + &negative().pem());
+    })
+    .at(&["b.pem:9"])
+    .add("skipped-certificate", Hit, "a byte order mark", FILE, |d| {
+        d.file("b.pem", format!("\u{feff}{}{}", alpha().pem(), bravo().pem()));
+    })
+    .at(&["b.pem:1"])
+    .add("skipped-certificate", NearMiss, "serial number zero", FILE, |d| {
+        d.file("b.pem", Certificate { serial: integer(&[0]), ..bravo() }.pem());
+    })
+    .add(
+        "skipped-certificate",
+        NotApplicable,
+        "a certificate that OpenSSL refuses as well",
+        FILE,
+        |d| {
+            d.file("b.pem", alpha().pem() + &Certificate { serial: integer(&[0, 1]), ..bravo() }.pem());
+        },
+    );
+}
+
+/// Certificates of one subject and key, of which one has fewer rights.
+fn twins(all: &mut Examples) {
+    let limited = || {
+        let mut twin = alpha_reissued();
+        twin.extensions[0] = support::der::basic_constraints(true, Some(0));
+        twin
+    };
+    let no_ca = || {
+        let mut twin = alpha_reissued();
+        twin.extensions = vec![support::der::basic_constraints(false, None)];
+        twin
+    };
+    all.add("shadowed", Hit, "a twin with pathlen:0 before the one without", FILE, move |d| {
+        d.file("b.pem", limited().pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("shadowed", Hit, "a twin that is no CA first", FILE, move |d| {
+        d.file("b.pem", no_ca().pem() + &alpha().pem());
+    })
+    .at(&["b.pem:1"])
+    .add("shadowed", Hit, "a twin that is no CA last", FILE, move |d| {
+        d.file("b.pem", alpha().pem() + &no_ca().pem());
+    })
+    .add(
+        "shadowed",
+        Hit,
+        "another key of the subject in the CAfile, the good one in the CApath alone",
+        DIRECTORY,
+        |d| {
+            d.capath();
+            d.file("d/ca-certificates.crt", alpha_rekeyed().pem() + &bravo().pem());
+        },
+    )
+    .at(&["d/ca-certificates.crt:1"])
+    .add("shadowed", NearMiss, "an expired twin first", FILE, |d| {
+        d.file("b.pem", alpha_reissued().valid("200101000000Z", "210101000000Z").pem() + &alpha().pem());
+    })
+    .add("shadowed", NearMiss, "twins with equal rights", FILE, |d| {
+        d.file("b.pem", alpha_reissued().pem() + &alpha().pem());
+    })
+    .add("shadowed", NotApplicable, "another key", FILE, |d| {
+        d.file("b.pem", alpha_rekeyed().pem() + &alpha().pem());
     });
 }
 

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use crate::der::DerError;
 use crate::openssl::hash_link::HashLink;
-use crate::openssl::refusal::Refused;
 use crate::pem::label::Label;
 use crate::pem::scan::{DefectKind, Noise};
+use crate::readers::Reader;
+use crate::readers::reading::Reason;
 use crate::store::content::{Distrust, Keystore, Shape};
 use crate::store::model::{CertificateId, FileId, LinkState, OccurrenceId, Special};
 use crate::store::source::SourceId;
@@ -140,6 +141,19 @@ pub enum OddEncoding {
     Trailing(usize),
 }
 
+/// What a certificate that is taken instead of a good one lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shadow {
+    /// It may not issue certificates.
+    NotACa,
+    /// It allows so many intermediates alone.
+    PathLength(u64),
+    /// It allows some names alone.
+    NameConstraints,
+    /// It stands in the CAfile, the good one in the CApath alone.
+    OnlyInDirectory,
+}
+
 /// What was seen; the payload is what words need.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -259,8 +273,41 @@ pub enum Detail {
         /// What the walk stumbled over.
         error: DerError,
     },
-    /// A certificate whose structure is right, and that OpenSSL refuses.
-    RefusedCertificate(Refused),
+    /// A certificate whose structure can be walked, and that a library refuses.
+    RefusedCertificate {
+        /// Who, and why.
+        by: Vec<(Reader, Reason)>,
+    },
+    /// A file from which a library loads nothing.
+    BundleRefused {
+        /// Who.
+        readers: Vec<Reader>,
+        /// At which block, counted from 1; `None` where no block is to blame.
+        block: Option<usize>,
+        /// Why.
+        reason: Reason,
+    },
+    /// A block that a library does not see.
+    HiddenBlock {
+        /// Who.
+        readers: Vec<Reader>,
+        /// Why.
+        reason: Reason,
+    },
+    /// A certificate that readers of single blocks pass over.
+    SkippedCertificate {
+        /// Who, and why.
+        by: Vec<(Reader, Reason)>,
+    },
+    /// A certificate that a library takes instead of another one.
+    Shadowed {
+        /// Who.
+        readers: Vec<Reader>,
+        /// The one that is not taken.
+        good: CertificateId,
+        /// What the one that is taken lacks.
+        shadow: Shadow,
+    },
     /// A private key.
     PrivateKey,
     /// No certificate in what was named.

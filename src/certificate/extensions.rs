@@ -9,6 +9,8 @@ const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1D, 0x13];
 const KEY_USAGE: &[u8] = &[0x55, 0x1D, 0x0F];
 /// Content bytes of netscape-cert-type, 2.16.840.1.113730.1.1.
 const NETSCAPE_CERT_TYPE: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF8, 0x42, 0x01, 0x01];
+/// Content bytes of id-ce-nameConstraints, 2.5.29.30.
+const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1D, 0x1E];
 /// keyCertSign is bit 5 of the key usage, counted from the top.
 const KEY_CERT_SIGN: u8 = 0x04;
 /// The three CA bits of the Netscape certificate type.
@@ -55,6 +57,29 @@ pub fn is_ca(fields: &Fields<'_>, self_issued: bool) -> Option<bool> {
     let netscape = find(fields, NETSCAPE_CERT_TYPE)
         .and_then(|value| Reader::new(value).expect(tag::BIT_STRING).ok()?.content.get(1).copied());
     Some(netscape.is_some_and(|bits| bits & NETSCAPE_CA != 0))
+}
+
+/// What a CA certificate limits in the chains below it (RFC 5280 sections 4.2.1.9 and 4.2.1.10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits<'a> {
+    /// pathLenConstraint; one beyond 64 bits is no limit.
+    pub path_length: Option<u64>,
+    /// The value of the name constraints.
+    pub name_constraints: Option<&'a [u8]>,
+}
+
+/// The limits of a certificate, as far as they can be read.
+#[must_use]
+pub fn limits<'a>(fields: &Fields<'a>) -> Limits<'a> {
+    let path_length = || {
+        let value = find(fields, BASIC_CONSTRAINTS)?;
+        let mut constraints = Reader::new(Reader::new(value).expect(tag::SEQUENCE).ok()?.content);
+        constraints.optional(tag::BOOLEAN).ok()?;
+        let number = constraints.optional(tag::INTEGER).ok()??.content;
+        let digits = number.strip_prefix(&[0]).unwrap_or(number);
+        (digits.len() <= 8).then(|| digits.iter().fold(0, |value, &digit| value << 8 | u64::from(digit)))
+    };
+    Limits { path_length: path_length(), name_constraints: find(fields, NAME_CONSTRAINTS) }
 }
 
 #[cfg(test)]

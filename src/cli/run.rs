@@ -18,6 +18,7 @@ use crate::escape::{path_text, visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
 use crate::plan::policy::CommentPolicy;
 use crate::plan::{Plan, compact, rehash};
+use crate::readers::Reader;
 use crate::report::model::Report;
 use crate::report::text::Look;
 use crate::report::{json, ndjson, text};
@@ -70,7 +71,8 @@ fn audit(arguments: &Audit) -> Outcome {
         }
     }
     let reach = Reach { root: root.clone(), recursive: arguments.recursive };
-    let mut store = load::load_with(&paths, &Loading { reach, comments: false });
+    let readers = settings::readers(&arguments.reader, &root)?;
+    let mut store = load::load_with(&paths, &Loading { reach, comments: false, readers });
     let failures = store.take_failures();
     let context = Context {
         now: arguments.when.at.unwrap_or_else(settings::now),
@@ -106,7 +108,8 @@ fn compact(arguments: &Compact) -> Outcome {
     let root = settings::root(&arguments.inside)?;
     let reach = Reach { root: root.clone(), recursive: false };
     let comments = policy.comments == CommentPolicy::Keep;
-    let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments }))?;
+    let readers = Reader::WRITTEN_FOR.to_vec();
+    let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments, readers }))?;
     let context = Context {
         openssl_defaults: settings::openssl_defaults(&root),
         ..Context::at(arguments.at.unwrap_or_else(settings::now))
@@ -226,7 +229,8 @@ fn outputs(plan: &Plan) -> String {
 /// Loads paths of which each must be readable.
 fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure> {
     let reach = Reach { root: root.clone(), recursive: false };
-    checked(load::load_with(paths, &Loading { reach, comments: false }))
+    // Links depend on the look-up by hash alone.
+    checked(load::load_with(paths, &Loading { reach, comments: false, readers: Vec::new() }))
 }
 
 fn checked(mut store: Store) -> Result<Store, Failure> {

@@ -3,4 +3,3 @@
 pub mod hash_link;
 pub mod locations;
 pub mod name_hash;
-pub mod refusal;

@@ -23,10 +23,12 @@ use crate::openssl::hash_link::LinkKind;
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
+use crate::readers::Reader;
+use crate::readers::reading::Reason;
 use crate::store::content::{Distrust, Encoding, OtherBlock, OtherKind};
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
-use crate::wording::{block_defects, block_place, called, defect, refused};
+use crate::wording::{block_defects, block_place, called, defect, refusals};
 
 /// Where the result goes, and what is there already.
 #[derive(Debug, Default)]
@@ -294,9 +296,10 @@ impl<'a> Selection<'a> {
         if self.rejected.contains(&occurrence.certificate) {
             return drop(self, plan, "trust attributes reject it for TLS servers".into());
         }
-        if let Some(why) = certificate.refused {
-            // One such certificate makes OpenSSL refuse a whole CAfile.
-            let why = format!("OpenSSL refuses it: {}", refused(why));
+        let refused = refused_by(certificate, Reader::is_strict);
+        if !refused.is_empty() {
+            // One such certificate makes these libraries refuse a whole CAfile.
+            let why = format!("refused by {}", refusals(&refused));
             match self.policy.malformed {
                 MalformedPolicy::Drop => return drop(self, plan, why),
                 _ => {
@@ -384,6 +387,12 @@ impl<'a> Selection<'a> {
         if unreachable {
             let reason = format!("{}: no look-up by hash finds it in the input", called(certificate));
             plan.change(Action::Gain, path, Some(certificate.fingerprint), reason);
+        }
+        let passed_over = refused_by(certificate, |reader| !reader.is_strict());
+        if !passed_over.is_empty() {
+            // It costs nobody else anything.
+            let reason = format!("{}: passed over by {}", called(certificate), refusals(&passed_over));
+            plan.change(Action::Keep, path, Some(certificate.fingerprint), reason);
         }
         if !into_bundle {
             let reason = format!(
@@ -475,9 +484,10 @@ impl<'a> Selection<'a> {
         if settled || !self.guessed.insert(fingerprint) {
             return;
         }
-        let certificate = Certificate::new(der.clone(), fingerprint);
-        if let Some(why) = certificate.refused {
-            let reason = format!("OpenSSL refuses it: {}", refused(why));
+        let certificate = Certificate::new(der.clone(), fingerprint, self.store.readers());
+        let refused = refused_by(&certificate, Reader::is_strict);
+        if !refused.is_empty() {
+            let reason = format!("refused by {}", refusals(&refused));
             self.malformed.push(format!("{}: {reason}", block_place(path, block)));
             return;
         }
@@ -587,7 +597,7 @@ fn comment_of(selected: &Selected, policy: CommentPolicy) -> String {
     match policy {
         CommentPolicy::None => String::new(),
         CommentPolicy::Label => {
-            let name = called(&Certificate::new(selected.der.clone(), selected.fingerprint));
+            let name = called(&Certificate::new(selected.der.clone(), selected.fingerprint, &[]));
             format!("# {}\n", harmless(&name))
         }
         CommentPolicy::Keep => {
@@ -699,7 +709,8 @@ fn gains(
     if gained.is_empty() || had.is_empty() {
         return Ok(());
     }
-    let called = |selected: &Selected| called(&Certificate::new(selected.der.clone(), selected.fingerprint));
+    let called =
+        |selected: &Selected| called(&Certificate::new(selected.der.clone(), selected.fingerprint, &[]));
     if policy.gain == GainPolicy::Refuse {
         let certificates = gained
             .iter()
@@ -1041,6 +1052,12 @@ fn base_name(fields: &Fields<'_>, fingerprint: Fingerprint) -> String {
         return format!("{out}_CA");
     }
     out.to_owned()
+}
+
+/// The readers of a kind that refuse a certificate, and why.
+fn refused_by(certificate: &Certificate, kind: impl Fn(Reader) -> bool) -> Vec<(Reader, Reason)> {
+    let refusals = certificate.refused_by.iter().filter(|(reader, _)| kind(*reader));
+    refusals.map(|&(reader, (part, fault))| (reader, Reason::Certificate(part, fault))).collect()
 }
 
 #[cfg(test)]

@@ -390,11 +390,7 @@ mod tests {
             ("-----BEGIN A-----\na: b\n\nAAAA\n-----END A-----\n", &[("A*", 3)], &[("A*", 3)]),
             ("-----BEGIN A-----\na: b\n-----END A-----\n", &[], &[]),
             // Base64 behind a BEGIN that has no END of its own: the new one goes back to the last BEGIN.
-            (
-                "-----BEGIN A-----\n-----BEGIN A-----\nAAAA\n-----END A-----\n",
-                &[("A", 3)],
-                &[("A", 3)],
-            ),
+            ("-----BEGIN A-----\n-----BEGIN A-----\nAAAA\n-----END A-----\n", &[("A", 3)], &[("A", 3)]),
             // An END with a colon, behind base64 and where headers may be: there the new one gives up.
             (
                 "-----BEGIN A-----\nAAAA\n-----END A-----:\n-----BEGIN B-----\nAAAA\n-----END B-----\n",
@@ -460,14 +456,32 @@ mod tests {
     fn reasons() {
         for (text, expected) in [
             ("-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n", Reason::Label),
-            ("-----BEGIN CERTIFICATE-----\na:b\n\nAAAA\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::Header)),
+            (
+                "-----BEGIN CERTIFICATE-----\na:b\n\nAAAA\n-----END CERTIFICATE-----\n",
+                Reason::Framing(Framing::Header),
+            ),
             ("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::Empty)),
             ("-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::Base64)),
-            ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----x\n", Reason::Framing(Framing::TextAfterEnd)),
-            ("-----BEGIN CERTIFICATE-----x\nAAAA\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::TextAfterBegin)),
-            ("-----BEGIN CERTIFICATE----\nAAAA\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::BadBegin)),
-            ("\u{feff}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::ByteOrderMark)),
-            ("# -----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", Reason::Framing(Framing::TextBeforeBegin)),
+            (
+                "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----x\n",
+                Reason::Framing(Framing::TextAfterEnd),
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----x\nAAAA\n-----END CERTIFICATE-----\n",
+                Reason::Framing(Framing::TextAfterBegin),
+            ),
+            (
+                "-----BEGIN CERTIFICATE----\nAAAA\n-----END CERTIFICATE-----\n",
+                Reason::Framing(Framing::BadBegin),
+            ),
+            (
+                "\u{feff}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                Reason::Framing(Framing::ByteOrderMark),
+            ),
+            (
+                "# -----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                Reason::Framing(Framing::TextBeforeBegin),
+            ),
             ("-----BEGIN CERTIFICATE-----\nAAAA\n", Reason::Framing(Framing::MissingEnd)),
             (
                 "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::words;
 use crate::audit::Context;
-use crate::audit::finding::{Finding, Place, Severity};
+use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rules;
 use crate::certificate::name;
 use crate::certificate::trust::TrustAttributes;
@@ -250,7 +250,7 @@ pub struct FindingRow {
 }
 
 /// A place of a finding.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, PartialEq, Eq)]
 pub struct PlaceRow {
     /// Path.
     pub path: String,
@@ -275,7 +275,26 @@ pub struct ReaderRow {
     /// Of how many.
     pub of: usize,
     /// What stopped it.
-    pub stopped_by: Option<PlaceRow>,
+    pub stopped_by: Option<StopRow>,
+}
+
+impl ReaderRow {
+    /// Whether two libraries do the same.
+    #[must_use]
+    pub fn loads_as(&self, other: &Self) -> bool {
+        (self.source, self.loads, self.of, &self.stopped_by)
+            == (other.source, other.loads, other.of, &other.stopped_by)
+    }
+}
+
+/// The place at which a library gives up, and why.
+#[derive(Debug, Clone, Serialize, PartialEq, Eq)]
+pub struct StopRow {
+    /// Where.
+    #[serde(flatten)]
+    pub place: PlaceRow,
+    /// Why.
+    pub reason: String,
 }
 
 /// One thing that a writing command does or does not do.
@@ -400,7 +419,7 @@ impl Report {
                 .collect(),
             links: link_rows(store),
             findings,
-            readers: Vec::new(),
+            readers: reader_rows(store),
             changes: plan.map(change_rows).unwrap_or_default(),
             cost: estimate::eager(store, context)
                 .into_iter()
@@ -461,6 +480,39 @@ fn source_rows(store: &Store) -> Vec<SourceRow> {
             }
         })
         .collect()
+}
+
+fn reader_rows(store: &Store) -> Vec<ReaderRow> {
+    let mut rows = Vec::new();
+    for (id, _) in store.source_ids() {
+        for &reader in store.readers() {
+            let Some(loads) = store.source_loads(id, reader) else { continue };
+            rows.push(ReaderRow {
+                reader: reader.name(),
+                source: id.0,
+                loads: loads.loads,
+                of: loads.of,
+                stopped_by: loads.refused.map(|(file, miss)| StopRow {
+                    place: place_row(store, &Place::File { file, line: miss.line, offset: miss.offset }),
+                    reason: miss.reason.to_string(),
+                }),
+            });
+        }
+    }
+    rows
+}
+
+/// The readers that a finding is about.
+fn stumbling(detail: &Detail) -> Vec<&'static str> {
+    match detail {
+        Detail::BundleRefused { readers, .. }
+        | Detail::HiddenBlock { readers, .. }
+        | Detail::Shadowed { readers, .. } => readers.iter().map(|reader| reader.name()).collect(),
+        Detail::RefusedCertificate { by } | Detail::SkippedCertificate { by } => {
+            by.iter().map(|(reader, _)| reader.name()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn only_here(store: &Store, directory: SourceId, own: &BTreeSet<CertificateId>) -> Vec<String> {
@@ -631,7 +683,7 @@ fn finding_row(store: &Store, context: &Context, finding: &Finding) -> FindingRo
         help: rule.map_or("", |rule| rule.help),
         ignored: finding.ignored,
         sha256: finding.certificate.map(|id| store.certificate(id).fingerprint.to_string()),
-        readers: Vec::new(),
+        readers: stumbling(&finding.detail),
         occurrences: finding.places.iter().map(|place| place_row(store, place)).collect(),
     }
 }

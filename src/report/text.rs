@@ -5,10 +5,11 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::model::{CostRow, FindingRow, Report, SourceRow};
+use super::model::{CostRow, FindingRow, ReaderRow, Report, SourceRow};
 use crate::audit::rule::Rule;
 use crate::escape::visible;
-use crate::wording::count;
+use crate::readers::Reader;
+use crate::wording::{self, count};
 
 /// How the text looks.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,6 +67,7 @@ impl Text<'_> {
         self.verdict(report)?;
         self.stores(report)?;
         self.findings(report)?;
+        self.readers(report)?;
         self.cost(&report.cost)?;
         self.totals(report)
     }
@@ -201,6 +203,44 @@ impl Text<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What each library loads of each store; those that load the same stand in one line.
+    fn readers(&mut self, report: &Report) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for source in &report.sources {
+            let mut groups: Vec<(&ReaderRow, Vec<Reader>)> = Vec::new();
+            for row in report.readers.iter().filter(|row| row.source == source.id && row.of > 0) {
+                let Ok(reader) = row.reader.parse() else { continue };
+                match groups.iter_mut().find(|(known, _)| known.loads_as(row)) {
+                    Some((_, readers)) => readers.push(reader),
+                    None => groups.push((row, vec![reader])),
+                }
+            }
+            for (row, readers) in groups {
+                let verb = if readers.len() == 1 { "loads" } else { "load" };
+                let number = if row.loads == row.of {
+                    format!("all {}", row.of)
+                } else {
+                    format!("{} of {}", row.loads, row.of)
+                };
+                let stop = row.stopped_by.as_ref().map_or_else(String::new, |stop| {
+                    let line = stop.place.line.map_or_else(String::new, |line| format!(" by line {line}"));
+                    format!(", stopped{line}: {}", stop.reason)
+                });
+                let path = visible(&source.path);
+                lines.push(format!("{path}: {} {verb} {number}{stop}", wording::readers(&readers)));
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.heading("What each library loads")?;
+        let shown = if self.look.verbose { lines.len() } else { STORES };
+        for line in lines.iter().take(shown) {
+            self.wrapped(&format!("  {line}"), "    ")?;
+        }
+        self.more(lines.len().saturating_sub(shown), "lines")
     }
 
     fn cost(&mut self, rows: &[CostRow]) -> io::Result<()> {

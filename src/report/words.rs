@@ -1,7 +1,8 @@
 //! Findings in words.
 
 use crate::audit::Context;
-use crate::audit::finding::{BadValidity, Detail, Finding, OddEncoding, OddSerial, Unreachable};
+use crate::audit::finding::{BadValidity, Detail, Finding, OddEncoding, OddSerial, Shadow, Unreachable};
+use crate::certificate::extensions;
 use crate::certificate::validity::Time;
 use crate::escape::{visible, visible_path};
 use crate::pem::scan::Noise;
@@ -9,7 +10,7 @@ use crate::store::content::{Distrust, Keystore, Shape};
 use crate::store::model::{Certificate, CertificateId, LinkState, Special, Store};
 use crate::store::source::SourceId;
 use crate::store::source::Writable;
-use crate::wording::{called, count, date, defect, refused};
+use crate::wording::{self, called, count, date, defect, refusals};
 
 /// What a finding says, in one line without its place.
 #[must_use]
@@ -97,8 +98,39 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
             format!("{label} block: {}{rest}", defect(*kind))
         }
         Detail::MalformedCertificate { error } => format!("what the block holds is no certificate: {error}"),
-        Detail::RefusedCertificate(why) => {
-            format!("OpenSSL refuses {}, and the file with it: {}", subject(), refused(*why))
+        Detail::RefusedCertificate { by } => {
+            format!("{} is refused, and the file with it, by {}", subject(), refusals(by))
+        }
+        Detail::BundleRefused { readers, block, reason } => {
+            let verb = if readers.len() == 1 { "loads" } else { "load" };
+            let block = block.map_or_else(String::new, |block| format!("block {block}: "));
+            format!("{} {verb} nothing from this file: {block}{reason}", wording::readers(readers))
+        }
+        Detail::HiddenBlock { readers, reason } => {
+            let verb = if readers.len() == 1 { "does" } else { "do" };
+            let what = finding
+                .certificate
+                .map_or_else(|| "this block".to_owned(), |id| called(store.certificate(id)));
+            format!("{} {verb} not see {what}: {reason}", wording::readers(readers))
+        }
+        Detail::SkippedCertificate { by } => format!("{} is passed over by {}", subject(), refusals(by)),
+        Detail::Shadowed { readers, good, shadow } => {
+            let verb = if readers.len() == 1 { "takes" } else { "take" };
+            let good = store.certificate(*good);
+            let why = match shadow {
+                Shadow::NotACa => "which may not issue certificates".to_owned(),
+                Shadow::PathLength(length) => format!("which has pathlen:{length}"),
+                Shadow::NameConstraints => "which has name constraints".to_owned(),
+                Shadow::OnlyInDirectory => "which stands in the CAfile".to_owned(),
+            };
+            let place = if *shadow == Shadow::OnlyInDirectory { " in the CApath" } else { "" };
+            let taken = finding.certificate.map_or_else(String::new, |id| short(store.certificate(id)));
+            format!(
+                "{} {verb} {} ({taken}), {why}, and never the other one{place} ({})",
+                wording::readers(readers),
+                subject(),
+                short(good)
+            )
         }
         Detail::PrivateKey => "a private key stands here (its content is not shown)".into(),
         Detail::NoCertificates { shape } => {
@@ -268,13 +300,39 @@ fn group_words(store: &Store, context: &Context, group: &[CertificateId]) -> Str
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return String::new() };
     let dates: Vec<String> = group.iter().take(4).map(|&id| until(store.certificate(id), context)).collect();
     let more = if group.len() > 4 { ", ..." } else { "" };
+    let differing = differing(store, group);
+    let differing = if differing.is_empty() {
+        String::new()
+    } else {
+        format!("; they differ in {}", differing.join(", "))
+    };
     format!(
-        "{} ({}{more}); OpenSSL takes the first ({}), GnuTLS the last ({})",
+        "{} ({}{more}); OpenSSL takes the first ({}), GnuTLS the last ({}){differing}",
         called(store.certificate(*first)),
         dates.join(", "),
         short(store.certificate(*first)),
         short(store.certificate(*last)),
     )
+}
+
+/// What differs in a group and decides which chains its members allow.
+fn differing(store: &Store, group: &[CertificateId]) -> Vec<&'static str> {
+    let members = || group.iter().map(|&id| store.certificate(id));
+    let limits = || members().map(|certificate| extensions::limits(&certificate.der.fields()));
+    fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    }
+    [
+        ("dates", all_same(members().map(|certificate| certificate.validity))),
+        ("CA flag", all_same(members().map(|certificate| certificate.ca))),
+        ("path length", all_same(limits().map(|limits| limits.path_length))),
+        ("name constraints", all_same(limits().map(|limits| limits.name_constraints))),
+    ]
+    .into_iter()
+    .filter(|(_, same)| !same)
+    .map(|(what, _)| what)
+    .collect()
 }
 
 fn until(certificate: &Certificate, context: &Context) -> String {

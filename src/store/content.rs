@@ -48,6 +48,8 @@ pub struct Found {
     pub trailing: usize,
     /// Whether the outer header was not DER.
     pub ber: bool,
+    /// What the block holds, where that is more, or otherwise written, than the certificate.
+    pub raw: Option<Vec<u8>>,
     /// Text before the block that distrusts it.
     pub distrust: Option<Distrust>,
     /// The comment lines before the block, where [`read_with_comments`] read it.
@@ -160,6 +162,9 @@ pub struct Content {
     pub others: Vec<OtherBlock>,
     /// What it looks like, where it has no certificate.
     pub shape: Option<Shape>,
+    /// Whether there is nothing but `CERTIFICATE` blocks in it, each framed as OpenSSL writes them, with text between
+    /// them at most: then every reader sees every block.
+    pub plain: bool,
     keep_comments: bool,
 }
 
@@ -221,7 +226,17 @@ fn take_apart(bytes: &[u8], content: Content) -> Content {
     if content.certificates.is_empty() {
         content.shape = Some(shape(bytes, &content));
     }
+    content.plain = content.others.is_empty() && content.certificates.iter().all(is_plain);
     content
+}
+
+fn is_plain(found: &Found) -> bool {
+    found.encoding == Encoding::Pem(Label::Certificate)
+        && found.noise.without(Noise::NO_FINAL_NEWLINE).is_none()
+        && found.defects.is_empty()
+        && found.trailing == 0
+        && found.trust.is_none()
+        && !found.ber
 }
 
 /// The certificates of a file that is nothing but PKCS#7: it was named for them.
@@ -239,6 +254,7 @@ fn from_pkcs7(others: &[OtherBlock]) -> Vec<Found> {
             noise: Noise::NONE,
             trailing: 0,
             ber: false,
+            raw: None,
             distrust: None,
             comment: None,
             der: der.clone(),
@@ -300,6 +316,7 @@ fn der_between(
             noise: Noise::NONE,
             trailing: 0,
             ber: !reading.minimal,
+            raw: None,
             distrust: None,
             comment: None,
             der: reading.der.into_owned(),
@@ -392,6 +409,7 @@ fn one_block(bytes: &[u8], block: &Block, distrust: Option<Distrust>, content: &
             Err(_) => {}
         }
     }
+    let odd = reading.length < body.der.len() || !reading.minimal;
     content.certificates.push(Found {
         fingerprint: reading.der.fingerprint(),
         encoding: Encoding::Pem(block.label()),
@@ -404,6 +422,7 @@ fn one_block(bytes: &[u8], block: &Block, distrust: Option<Distrust>, content: &
         ber: !reading.minimal,
         distrust,
         comment: if content.keep_comments { comment(&bytes[block.preamble()]) } else { None },
+        raw: (odd && block.label() == Label::Certificate).then(|| body.der.clone()),
         der: reading.der.into_owned(),
     });
 }

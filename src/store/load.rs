@@ -11,7 +11,7 @@ use super::content::{self, Content, Encoding, Shape};
 use super::discover::{Access, Discovery, Member, Reach, discover};
 use super::model::{
     Certificate, CertificateId, File, FileId, Leftover, Link, Occurrence, OccurrenceId, OddEntry, Store,
-    Trouble,
+    Trouble, Views, refused_by,
 };
 use super::read;
 use super::root::Root;
@@ -19,17 +19,40 @@ use super::source::{Source, SourceId, SourceKind};
 use crate::error::Result;
 use crate::openssl::hash_link::LinkName;
 use crate::openssl::locations::is_bundle_name;
+use crate::readers::Reader;
 
 /// Below this many bytes a pool of threads costs more than it gains.
 const WORTH_THREADS: u64 = 4 << 20;
 
 /// How a store is loaded.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Loading {
     /// Where paths start, and how far discovery goes.
     pub reach: Reach,
     /// Whether the comment lines before each block are kept.
     pub comments: bool,
+    /// The libraries whose view is wanted.
+    pub readers: Vec<Reader>,
+}
+
+impl Default for Loading {
+    fn default() -> Self {
+        Self { reach: Reach::default(), comments: false, readers: Reader::DEFAULT.to_vec() }
+    }
+}
+
+/// What is kept of a file's bytes.
+struct Taken {
+    bytes: u64,
+    content: Content,
+    views: Views,
+}
+
+impl Taken {
+    fn of(bytes: &[u8], content: Content, readers: &[Reader]) -> Self {
+        let views = if content.plain { Views::default() } else { Views::of(bytes, readers) };
+        Self { bytes: bytes.len() as u64, content, views }
+    }
 }
 
 /// Loads everything that the paths name, on this machine. Trouble inside becomes findings; a named path that cannot be
@@ -51,7 +74,8 @@ pub fn load_with(paths: &[PathBuf], loading: &Loading) -> Store {
             Access::Pipe => read::pipe(&loading.reach.root, path)?,
             Access::StandardInput => read::standard_input()?,
         };
-        Ok((bytes.len() as u64, take_apart(&bytes)))
+        let content = take_apart(&bytes);
+        Ok(Taken::of(&bytes, content, &loading.readers))
     };
     let total: u64 = discovery.members.iter().map(|member| member.size).sum();
     let contents: Vec<Loaded> = if total < WORTH_THREADS {
@@ -59,7 +83,7 @@ pub fn load_with(paths: &[PathBuf], loading: &Loading) -> Store {
     } else {
         discovery.members.par_iter().map(read_one).collect()
     };
-    Assembly::default().run(discovery, contents, &loading.reach.root)
+    Assembly::new(&loading.readers).run(discovery, contents, &loading.reach.root)
 }
 
 /// Loads bytes as if they were a file of this name; for tests and for libraries that have no file.
@@ -81,18 +105,22 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
         size: bytes.len() as u64,
         writable: None,
     });
-    Assembly::default().run(discovery, vec![Ok((bytes.len() as u64, content::read(bytes)))], &Root::host())
+    let taken = Taken::of(bytes, content::read(bytes), Reader::DEFAULT);
+    Assembly::new(Reader::DEFAULT).run(discovery, vec![Ok(taken)], &Root::host())
 }
 
-type Loaded = Result<(u64, Content)>;
+type Loaded = Result<Taken>;
 
 /// A store in the making.
-#[derive(Default)]
 struct Assembly {
     store: Store,
 }
 
 impl Assembly {
+    fn new(readers: &[Reader]) -> Self {
+        Self { store: Store { readers: readers.to_vec(), ..Store::default() } }
+    }
+
     fn run(mut self, discovery: Discovery, contents: Vec<Loaded>, root: &Root) -> Store {
         let Discovery { places, members, hash_names, odd, failures, leftovers, leading_out, .. } = discovery;
         self.store.leading_out = leading_out;
@@ -116,7 +144,7 @@ impl Assembly {
         let mut numbers = Vec::with_capacity(members.len());
         for (member, content) in members.into_iter().zip(contents) {
             match content {
-                Ok((bytes, content)) => numbers.push(Ok(self.file(member, bytes, content))),
+                Ok(taken) => numbers.push(Ok(self.file(member, taken))),
                 Err(error) => numbers.push(Err(self.unreadable(member, error, &places))),
             }
         }
@@ -144,14 +172,15 @@ impl Assembly {
         self.store
     }
 
-    fn file(&mut self, member: Member, bytes: u64, content: Content) -> FileId {
+    fn file(&mut self, member: Member, taken: Taken) -> FileId {
+        let Taken { bytes, content, views } = taken;
         let id = FileId(self.store.files.len());
         let start = self.store.occurrences.len();
         for found in content.certificates {
             let occurrence = OccurrenceId(self.store.occurrences.len());
-            let certificates = &mut self.store.certificates;
+            let (certificates, readers) = (&mut self.store.certificates, &self.store.readers);
             let certificate = *self.store.by_fingerprint.entry(found.fingerprint).or_insert_with(|| {
-                certificates.push(Certificate::new(found.der, found.fingerprint));
+                certificates.push(Certificate::new(found.der, found.fingerprint, readers));
                 CertificateId(certificates.len() - 1)
             });
             certificates[certificate.0].occurrences.push(occurrence);
@@ -166,6 +195,7 @@ impl Assembly {
                 noise: found.noise,
                 trailing: found.trailing,
                 ber: found.ber,
+                refused_by: found.raw.map_or_else(Vec::new, |raw| refused_by(&self.store.readers, &raw)),
                 distrust: found.distrust,
                 comment: found.comment,
             });
@@ -179,6 +209,8 @@ impl Assembly {
             occurrences: start..self.store.occurrences.len(),
             others: content.others,
             shape: content.shape,
+            plain: content.plain,
+            views,
         });
         id
     }

@@ -4,6 +4,7 @@ pub mod content;
 pub mod digest;
 pub mod discover;
 pub mod load;
+pub mod loads;
 pub mod model;
 pub mod read;
 pub mod root;

@@ -17,8 +17,9 @@ use crate::certificate::validity::Validity;
 use crate::error::Error;
 use crate::openssl::hash_link::{HashLink, LinkKind, LinkName};
 use crate::openssl::name_hash;
-use crate::openssl::refusal::{self, Refused};
-use crate::pem::scan::{Defect, DefectKind, Noise};
+use crate::pem::scan::{Defect, Noise};
+use crate::readers::reading::{Fault, Loaded, Part, Reading};
+use crate::readers::{self, Reader};
 
 /// Number of a file in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,6 +50,31 @@ pub struct File {
     pub others: Vec<OtherBlock>,
     /// What it looks like, where it has no certificate.
     pub shape: Option<Shape>,
+    /// Whether every reader sees every block of it ([`super::content::Content::plain`]).
+    pub plain: bool,
+    /// What readers make of it, where it is not plain.
+    pub views: Views,
+}
+
+/// What readers make of a file that is not plain.
+#[derive(Debug, Clone, Default)]
+pub struct Views {
+    /// Each reader that was asked for, as if the file were named as CAfile.
+    pub readings: Vec<(Reader, Reading)>,
+    /// What OpenSSL's look-up by hash loads of it.
+    pub look_up: Vec<Loaded>,
+    /// Whether that look-up gets to the end of the file.
+    pub look_up_complete: bool,
+}
+
+impl Views {
+    /// Asks the readers.
+    #[must_use]
+    pub fn of(bytes: &[u8], readers: &[Reader]) -> Self {
+        let (look_up, look_up_complete) = readers::openssl::look_up(bytes, readers::openssl_among(readers));
+        let readings = readers.iter().map(|&reader| (reader, reader.read(bytes))).collect();
+        Self { readings, look_up, look_up_complete }
+    }
 }
 
 impl File {
@@ -82,6 +108,8 @@ pub struct Occurrence {
     pub trailing: usize,
     /// Whether its outer header is not DER.
     pub ber: bool,
+    /// The readers asked for that refuse what stands in its block, because of what is around the certificate.
+    pub refused_by: Vec<(Reader, (Part, Fault))>,
     /// Text before it that distrusts it.
     pub distrust: Option<Distrust>,
     /// The comment lines before it, where they were asked for.
@@ -114,8 +142,10 @@ pub struct Certificate {
     pub subject_hash_old: u32,
     /// Whether subject and issuer are the same name to OpenSSL.
     pub self_issued: bool,
-    /// Why OpenSSL refuses it, as far as castore checks that.
-    pub refused: Option<Refused>,
+    /// Why OpenSSL's look-up refuses it.
+    pub refused: Option<(Part, Fault)>,
+    /// The readers asked for that refuse it, whatever stands around it.
+    pub refused_by: Vec<(Reader, (Part, Fault))>,
     /// Whether it may issue certificates; `None` where that cannot be read.
     pub ca: Option<bool>,
     /// Where it stands.
@@ -126,7 +156,8 @@ pub struct Certificate {
 impl Certificate {
     /// Everything that follows from the bytes.
     #[must_use]
-    pub fn new(der: CertificateDer<'static>, fingerprint: Fingerprint) -> Self {
+    pub fn new(der: CertificateDer<'static>, fingerprint: Fingerprint, readers: &[Reader]) -> Self {
+        let openssl = Reader::OpenSsl(readers::openssl_among(readers));
         let fields = der.fields();
         let self_issued = fields.subject == fields.issuer
             || name_hash::canonical(fields.subject)
@@ -138,7 +169,8 @@ impl Certificate {
             subject_hash: name_hash::subject_hash(fields.subject),
             subject_hash_old: name_hash::subject_hash_old(fields.subject),
             self_issued,
-            refused: refusal::refused(&fields),
+            refused: openssl.certificate(der.as_bytes()).err(),
+            refused_by: refused_by(readers, der.as_bytes()),
             ca: extensions::is_ca(&fields, self_issued),
             occurrences: Vec::new(),
             facts: OnceLock::new(),
@@ -153,6 +185,12 @@ impl Certificate {
     pub fn facts(&self) -> Result<&Facts, &FactsError> {
         self.facts.get_or_init(|| Facts::read(self.der.as_bytes())).as_ref()
     }
+}
+
+/// The readers that refuse a certificate, and why.
+#[must_use]
+pub(super) fn refused_by(readers: &[Reader], der: &[u8]) -> Vec<(Reader, (Part, Fault))> {
+    readers.iter().filter_map(|&reader| Some((reader, reader.certificate(der).err()?))).collect()
 }
 
 /// An entry of a directory that is no member.
@@ -258,6 +296,7 @@ impl Link {
 /// Order is by source as named, then by file name, then by offset. It never depends on threads or directories.
 #[derive(Debug, Default)]
 pub struct Store {
+    pub(super) readers: Vec<Reader>,
     pub(super) sources: Vec<Source>,
     pub(super) files: Vec<File>,
     pub(super) certificates: Vec<Certificate>,
@@ -278,6 +317,11 @@ pub struct Store {
 }
 
 impl Store {
+    /// The libraries whose view was asked for.
+    #[must_use]
+    pub fn readers(&self) -> &[Reader] {
+        &self.readers
+    }
     /// What was named, and CAfiles found inside it.
     #[must_use]
     pub fn sources(&self) -> &[Source] {
@@ -412,51 +456,25 @@ impl Store {
         self.files[file.0].names.iter().any(|name| name.parent() == Some(directory.as_path()))
     }
 
-    /// What OpenSSL's directory look-up loads of a file, and whether it gets through (`X509_load_cert_file` stops at the
-    /// first block that it cannot read, and takes no notice of one whose BEGIN does not stand alone on its line).
+    /// What OpenSSL's look-up by hash loads of a file, and whether it gets to its end
+    /// ([`readers::openssl::look_up`]).
     #[must_use]
     pub fn loads_by_directory(&self, file: FileId) -> (Vec<OccurrenceId>, bool) {
         let file = &self.files[file.0];
-        let stop = file
-            .others
-            .iter()
-            .filter(|block| match &block.kind {
-                // OpenSSL stops at a damaged block of any label; a boundary that bounds nothing is text to it.
-                OtherKind::Malformed { defects, .. } => !defects
-                    .iter()
-                    .any(|defect| defect.kind.is_text() || defect.kind == DefectKind::MissingBegin),
-                OtherKind::NotACertificate(_) => true,
-                _ => !block.base64,
-            })
-            .map(|block| block.span.start)
-            .min()
-            .unwrap_or(usize::MAX);
-        let mut loaded = Vec::new();
-        let mut stopped = stop != usize::MAX;
-        for index in file.occurrences.clone() {
-            let occurrence = &self.occurrences[index];
-            let has = |noise| occurrence.noise.has(noise);
-            if !matches!(occurrence.encoding, Encoding::Pem(_))
-                || has(Noise::TEXT_BEFORE_BEGIN)
-                || has(Noise::TEXT_AFTER_BEGIN)
-            {
-                continue;
-            }
-            // What stands behind a certificate must be trust attributes (d2i_X509_AUX).
-            let refused = has(Noise::NUL_LINE)
-                || has(Noise::TEXT_BEFORE_END)
-                || has(Noise::TEXT_AFTER_END)
-                || has(Noise::GLUED_END)
-                || self.certificates[occurrence.certificate.0].refused.is_some()
-                || occurrence.trailing > 0 && occurrence.trust.is_none()
-                || occurrence.defects.iter().any(|defect| defect.kind != DefectKind::GluedBoundary);
-            if refused || occurrence.span.start > stop {
-                stopped = true;
-                break;
-            }
-            loaded.push(OccurrenceId(index));
+        let mut occurrences = file.occurrences.clone();
+        if !file.plain {
+            let views = &file.views;
+            let seen = occurrences.filter(|&index| {
+                let start = self.occurrences[index].span.start;
+                views.look_up.binary_search_by_key(&start, |loaded| loaded.offset).is_ok()
+            });
+            return (seen.map(OccurrenceId).collect(), views.look_up_complete);
         }
-        let complete = !stopped && !loaded.is_empty();
+        let refused = occurrences
+            .find(|&index| self.certificates[self.occurrences[index].certificate.0].refused.is_some());
+        let loaded: Vec<_> =
+            (file.occurrences.start..refused.unwrap_or(file.occurrences.end)).map(OccurrenceId).collect();
+        let complete = refused.is_none() && !loaded.is_empty();
         (loaded, complete)
     }
 

@@ -3,6 +3,8 @@
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
+use crate::readers::Reader;
+use crate::readers::reading::Reason;
 use crate::store::content::OtherKind;
 use crate::store::model::{FileId, OccurrenceId, Store};
 
@@ -31,12 +33,15 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         }
     }
     for (index, occurrence) in store.occurrences().iter().enumerate() {
-        if let Some(refused) = store.certificate(occurrence.certificate).refused {
+        let id = OccurrenceId(index);
+        let by: Vec<(Reader, Reason)> =
+            store.refusals(id).into_iter().filter(|(reader, _)| reader.is_strict()).collect();
+        if !by.is_empty() {
             findings.push(Finding::about(
                 RULE.id,
-                Detail::RefusedCertificate(refused),
+                Detail::RefusedCertificate { by },
                 occurrence.certificate,
-                vec![Place::Occurrence(OccurrenceId(index))],
+                vec![Place::Occurrence(id)],
             ));
         }
     }

@@ -2,6 +2,7 @@
 
 mod bad_link_name;
 mod bad_validity;
+mod bundle_refused;
 mod dangling_link;
 mod dead_capath;
 mod der_file;
@@ -14,6 +15,7 @@ mod expired;
 mod expires_soon;
 mod glued_boundary;
 mod group_writable;
+mod hidden_block;
 mod ignored_anchor;
 mod intermediate;
 mod keystore;
@@ -45,7 +47,9 @@ mod reissued;
 mod same_key;
 mod same_subject;
 mod second_name;
+mod shadowed;
 mod size_limit;
+mod skipped_certificate;
 mod subdirectory;
 mod trust_conflict;
 mod unlinked;
@@ -66,6 +70,8 @@ pub static RULES: &[Rule] = &[
     no_certificates::RULE,
     unreadable::RULE,
     private_key::RULE,
+    bundle_refused::RULE,
+    hidden_block::RULE,
     malformed_block::RULE,
     glued_boundary::RULE,
     der_in_bundle::RULE,
@@ -92,6 +98,8 @@ pub static RULES: &[Rule] = &[
     not_yet_valid::RULE,
     bad_validity::RULE,
     not_a_ca::RULE,
+    shadowed::RULE,
+    skipped_certificate::RULE,
     weak_key::RULE,
     weak_signature::RULE,
     der_file::RULE,

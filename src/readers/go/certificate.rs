@@ -96,9 +96,7 @@ fn attribute_value(value: Element<'_>, version: Version) -> Result<(), Fault> {
     match value.tag {
         tag::T61_STRING => Ok(()),
         // `*` and `&` are none of PrintableString's, but certificates have them.
-        tag::PRINTABLE_STRING => {
-            all(|byte| byte.is_ascii_alphanumeric() || b" '()+,-./:=?*&".contains(byte))
-        }
+        tag::PRINTABLE_STRING => all(|byte| byte.is_ascii_alphanumeric() || b" '()+,-./:=?*&".contains(byte)),
         tag::UTF8_STRING => std::str::from_utf8(content).map(drop).map_err(|_| Fault::Characters),
         tag::BMP_STRING => bmp_string(content, version),
         tag::IA5_STRING => all(u8::is_ascii),
@@ -171,7 +169,9 @@ fn public_key(mut input: Input<'_>, version: Version) -> Result<(), Fault> {
             let y = key.read(tag::INTEGER)?;
             let mut numbers = Input(parameters).inside(tag::SEQUENCE)?;
             let mut good = true;
-            for number in [Ok(y), numbers.read(tag::INTEGER), numbers.read(tag::INTEGER), numbers.read(tag::INTEGER)] {
+            for number in
+                [Ok(y), numbers.read(tag::INTEGER), numbers.read(tag::INTEGER), numbers.read(tag::INTEGER)]
+            {
                 let number = number?;
                 integer(number)?;
                 good &= is_positive(number);
@@ -367,7 +367,8 @@ fn name_constraints(mut value: Input<'_>, version: Version) -> Result<(), Fault>
 /// Ones, then zeros (`isValidIPMask`).
 fn is_mask(mask: &[u8]) -> bool {
     let mut rest = mask.iter().skip_while(|byte| **byte == 0xFF);
-    rest.next().is_none_or(|byte| byte.leading_ones() + byte.trailing_zeros() == 8) && rest.all(|byte| *byte == 0)
+    rest.next().is_none_or(|byte| byte.leading_ones() + byte.trailing_zeros() == 8)
+        && rest.all(|byte| *byte == 0)
 }
 
 /// CRLDistributionPoints: the URIs at the start of each full name.

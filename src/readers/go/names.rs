@@ -22,7 +22,9 @@ pub(super) fn domain(name: &[u8], constraint: bool, version: Version) -> bool {
         }
     }
     name.is_empty()
-        || name.split(|byte| *byte == b'.').all(|label| !label.is_empty() && label.iter().all(u8::is_ascii_graphic))
+        || name
+            .split(|byte| *byte == b'.')
+            .all(|label| !label.is_empty() && label.iter().all(u8::is_ascii_graphic))
 }
 
 /// A mailbox in a constraint (`parseRFC2821Mailbox`).

@@ -283,7 +283,7 @@ fn check(content: &[u8], number: u32, version: Version) -> Result<(), Fault> {
         BIT_STRING => wrong(content.first().is_none_or(|&unused| unused > 7), Fault::Value),
         BMP_STRING => wrong(!content.len().is_multiple_of(2), Fault::Characters),
         UNIVERSAL_STRING => wrong(!content.len().is_multiple_of(4), Fault::Characters),
-        // 3.5.6 measured; 3.2.2 does not look.
+        // 3.3.2 looks, 3.2.2 does not.
         UTC_TIME => wrong(version >= Version::V3_5 && content.len() < 13, Fault::Time),
         GENERALIZED_TIME => wrong(version >= Version::V3_5 && content.len() < 15, Fault::Time),
         _ => Ok(()),

@@ -12,14 +12,14 @@ use super::reading::{Fault, Framing, Loaded, Miss, OtherBlock, Part, Reading, Re
 use crate::pem::scan::{self, DefectKind, Noise};
 
 /// The versions that differ in what they load. Measured: 1.1.1l; 3.0.7, 3.0.19, 3.1.4 and 3.2.2, which agree; 3.5.6;
-/// 4.0.3.
+/// 4.0.3; and where the differences begin, 3.3.2, 3.4.1, 3.5.2 and 4.0.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Version {
     /// 1.1.1: no byte order mark, only keys of named kinds are read, any code point in names.
     V1_1_1,
     /// 3.0 to 3.2.
     V3_0,
-    /// 3.5: times must have seconds and an end.
+    /// 3.3 to 3.5: times must have seconds and an end.
     V3_5,
     /// 4.0: as 3.5, and lists of other issuers must say that they are indirect.
     V4_0,
@@ -86,6 +86,33 @@ pub fn read(bytes: &[u8], version: Version) -> Reading {
         reading.refused = Some(Miss::at(0, Reason::Nothing));
     }
     reading.finish(bytes)
+}
+
+/// What OpenSSL's look-up by hash loads of a file, and whether it gets to its end: `X509_load_cert_file_ex`, by
+/// `PEM_read_bio_X509_AUX`. What stands before a block that it cannot read is loaded; what stands behind a certificate
+/// must be trust settings, whatever the label.
+#[must_use]
+pub fn look_up(bytes: &[u8], version: Version) -> (Vec<Loaded>, bool) {
+    let mut loads = Vec::new();
+    let mut blocks = Blocks::new(bytes, version);
+    loop {
+        let block = match blocks.next() {
+            Ok(block) => block,
+            Err(Stop::End(_)) => break,
+            Err(Stop::Error(..)) => return (loads, false),
+        };
+        if !matches!(kind(block.label, version), Block::Certificate { .. }) {
+            continue;
+        }
+        let refused =
+            pem::cipher(&block.header) != Cipher::None || certificate::trusted(&block.data, version).is_err();
+        if refused {
+            return (loads, false);
+        }
+        loads.push(Loaded { offset: block.offset, fingerprint: identity(&block.data) });
+    }
+    let complete = !loads.is_empty();
+    (loads, complete)
 }
 
 /// Whether OpenSSL refuses a certificate, and with it any file that it stands in. Bytes behind its end do not matter.
