@@ -325,7 +325,8 @@ fn line(bytes: &[u8], at: usize) -> (&[u8], usize) {
 /// `base64.StdEncoding.Decode` without blanks, or where it stops. Line ends may stand anywhere, also between the
 /// signs of padding; bits behind the last byte may be anything.
 fn base64(text: &[u8]) -> Result<Vec<u8>, usize> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    // Not for all of the text: what Go tries may be far longer than what it takes.
+    let mut out = Vec::with_capacity((text.len() / 4 * 3).min(4096));
     let (mut bits, mut count, mut padding) = (0_u32, 0, 0);
     for (at, &byte) in text.iter().enumerate() {
         let value = match byte {
@@ -493,6 +494,37 @@ mod tests {
                 let reasons: Vec<Reason> = reading.misses.iter().map(|miss| miss.reason).collect();
                 assert_eq!(reasons, [expected], "{text:?} {version:?}");
                 assert_eq!(reading.refused.map(|miss| miss.reason), Some(Reason::Nothing));
+            }
+        }
+    }
+    #[test]
+    fn nothing_panics() {
+        let text = "-----BEGIN A-----\r\na: b\n\nAA=\n=\n-----END A-----\n-----BEGIN A-----\n-----END A-----:\n\
+                    -----BEGIN -----BEGIN \n-----END -----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE----- \t";
+        for start in 0..text.len() {
+            for end in start..=text.len() {
+                for version in BOTH {
+                    let _ = read(text[start..end].as_bytes(), version);
+                }
+            }
+        }
+    }
+
+    /// Each of these is the square of its size for Go.
+    #[test]
+    fn time_is_linear() {
+        let begins = "-----BEGIN A-----\n".repeat(100_000);
+        let blanks = " ".repeat(1_000_000);
+        for text in [
+            begins.clone(),
+            format!("{begins}-----END A-----{blanks}x\n"),
+            format!("{begins}-----END A-----{blanks}\n"),
+            "-----BEGIN A-----\na:\n-----END A-----\n".repeat(50_000),
+            "\n-----END ".repeat(100_000),
+        ] {
+            for version in BOTH {
+                let reading = read(text.as_bytes(), version);
+                assert!(reading.loads.is_empty());
             }
         }
     }

@@ -409,3 +409,254 @@ fn policies(mut value: Input<'_>, version: Version) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
+        let mut out = vec![tag];
+        match content.len() {
+            length @ 0..=0x7F => out.push(length as u8),
+            length @ 0x80..=0xFF => out.extend([0x81, length as u8]),
+            length => out.extend([0x82, (length >> 8) as u8, length as u8]),
+        }
+        out.extend_from_slice(content);
+        out
+    }
+
+    /// What a certificate is made of; each part is a finished element.
+    #[derive(Clone)]
+    struct Made {
+        version: Vec<u8>,
+        serial: Vec<u8>,
+        inner: Vec<u8>,
+        subject: Vec<u8>,
+        not_after: Vec<u8>,
+        key: Vec<u8>,
+        behind_key: Vec<u8>,
+        extensions: Vec<u8>,
+        outer: Vec<u8>,
+        signature: Vec<u8>,
+        behind: Vec<u8>,
+    }
+
+    impl Made {
+        fn new() -> Self {
+            let algorithm = tlv(0x30, &[6, 3, 0x2B, 0x65, 0x70]);
+            Self {
+                version: tlv(0xA0, &[2, 1, 2]),
+                serial: vec![2, 1, 1],
+                inner: algorithm.clone(),
+                subject: attribute(0x13, b"Castore Test Root 01"),
+                not_after: tlv(0x17, b"450101000000Z"),
+                key: tlv(0x30, &[&algorithm[..], &tlv(3, &[0; 33])].concat()),
+                behind_key: vec![],
+                extensions: vec![],
+                outer: algorithm,
+                signature: vec![3, 2, 0, 1],
+                behind: vec![],
+            }
+        }
+
+        fn with(value: &[u8], critical: bool, name: &[u8]) -> Self {
+            Self { extensions: extension(name, critical, value), ..Self::new() }
+        }
+
+        fn der(&self) -> Vec<u8> {
+            let extensions = match self.extensions.as_slice() {
+                [] => vec![],
+                list => tlv(0xA3, &tlv(0x30, list)),
+            };
+            let validity = tlv(0x30, &[tlv(0x17, b"200101000000Z"), self.not_after.clone()].concat());
+            let tbs = [
+                &self.version[..],
+                &self.serial,
+                &self.inner,
+                &self.subject,
+                &validity,
+                &self.subject,
+                &self.key,
+                &self.behind_key,
+                &extensions,
+            ];
+            let tbs = tlv(0x30, &tbs.concat());
+            let mut out = tlv(0x30, &[&tbs[..], &self.outer, &self.signature].concat());
+            out.extend_from_slice(&self.behind);
+            out
+        }
+    }
+
+    fn attribute(tag: u8, content: &[u8]) -> Vec<u8> {
+        let attribute = tlv(0x30, &[&[6, 3, 0x55, 4, 3][..], &tlv(tag, content)].concat());
+        tlv(0x30, &tlv(0x31, &attribute))
+    }
+
+    fn extension(name: &[u8], critical: bool, value: &[u8]) -> Vec<u8> {
+        let critical: &[u8] = if critical { &[1, 1, 0xFF] } else { &[] };
+        tlv(0x30, &[&tlv(6, name)[..], critical, &tlv(4, value)].concat())
+    }
+
+    const BASIC: &[u8] = &[0x55, 0x1D, 19];
+    const SUBJECT_KEY: &[u8] = &[0x55, 0x1D, 14];
+    const POLICIES: &[u8] = &[0x55, 0x1D, 32];
+
+    #[test]
+    fn parts() {
+        let refused = |part, fault| Err((part, fault));
+        let base = Made::new();
+        let cases: Vec<(&str, Made, Checked, Checked)> = vec![
+            ("as it should be", base.clone(), Ok(()), Ok(())),
+            (
+                "bytes behind it",
+                Made { behind: vec![0], ..base.clone() },
+                refused(Part::Outer, Fault::TrailingBytes),
+                refused(Part::Outer, Fault::TrailingBytes),
+            ),
+            (
+                "an element behind the signature",
+                Made { signature: vec![3, 2, 0, 1, 5, 0], ..base.clone() },
+                Ok(()),
+                Ok(()),
+            ),
+            (
+                "version 4",
+                Made { version: vec![0xA0, 3, 2, 1, 3], ..base.clone() },
+                refused(Part::Version, Fault::Value),
+                refused(Part::Version, Fault::Value),
+            ),
+            (
+                "a negative serial number",
+                Made { serial: vec![2, 1, 0x80], ..base.clone() },
+                Ok(()),
+                refused(Part::Serial, Fault::Value),
+            ),
+            (
+                "a serial number with padding",
+                Made { serial: vec![2, 2, 0, 1], ..base.clone() },
+                refused(Part::Serial, Fault::Padding),
+                refused(Part::Serial, Fault::Padding),
+            ),
+            (
+                "two algorithms",
+                Made { outer: tlv(0x30, &[6, 3, 0x2B, 0x65, 0x71]), ..base.clone() },
+                refused(Part::OuterAlgorithm, Fault::Differs),
+                refused(Part::OuterAlgorithm, Fault::Differs),
+            ),
+            (
+                "a VisibleString",
+                Made { subject: attribute(0x1A, b"a"), ..base.clone() },
+                refused(Part::Issuer, Fault::StringType),
+                Ok(()),
+            ),
+            (
+                "@ in a PrintableString",
+                Made { subject: attribute(0x13, b"a@b"), ..base.clone() },
+                refused(Part::Issuer, Fault::Characters),
+                refused(Part::Issuer, Fault::Characters),
+            ),
+            (
+                "surrogates",
+                Made { subject: attribute(0x1E, &[0xD8, 0x3D, 0xDD, 0x12]), ..base.clone() },
+                Ok(()),
+                refused(Part::Issuer, Fault::Characters),
+            ),
+            (
+                "February 30",
+                Made { not_after: tlv(0x17, b"450230000000Z"), ..base.clone() },
+                refused(Part::Validity, Fault::Time),
+                refused(Part::Validity, Fault::Time),
+            ),
+            ("no seconds", Made { not_after: tlv(0x17, b"4501010000Z"), ..base.clone() }, Ok(()), Ok(())),
+            (
+                "an offset of 25 hours",
+                Made { not_after: tlv(0x17, b"450101000000+2500"), ..base.clone() },
+                Ok(()),
+                refused(Part::Validity, Fault::Time),
+            ),
+            (
+                "a short key",
+                Made { key: tlv(0x30, &[&base.inner[..], &[3, 2, 0, 1]].concat()), ..base.clone() },
+                refused(Part::Key, Fault::Value),
+                refused(Part::Key, Fault::Value),
+            ),
+            (
+                "bits that are not used and not zero",
+                Made { signature: vec![3, 2, 1, 1], ..base.clone() },
+                refused(Part::Signature, Fault::Value),
+                refused(Part::Signature, Fault::Value),
+            ),
+            (
+                "an extension twice",
+                Made { extensions: extension(BASIC, false, &[0x30, 0]).repeat(2), ..base.clone() },
+                refused(Part::Extensions, Fault::Repeated),
+                refused(Part::Extensions, Fault::Repeated),
+            ),
+            (
+                "extensions in v1",
+                Made { version: vec![], extensions: vec![1], ..base.clone() },
+                Ok(()),
+                Ok(()),
+            ),
+            (
+                "a path length of -1",
+                Made::with(&[0x30, 3, 2, 1, 0xFF], true, BASIC),
+                Ok(()),
+                refused(Part::ExtensionValue, Fault::Value),
+            ),
+            (
+                "a critical key identifier",
+                Made::with(&[4, 1, 1], true, SUBJECT_KEY),
+                Ok(()),
+                refused(Part::ExtensionValue, Fault::Value),
+            ),
+            (
+                "a policy twice",
+                Made::with(&[0x30, 10, 0x30, 3, 6, 1, 0x2A, 0x30, 3, 6, 1, 0x2A], false, POLICIES),
+                Ok(()),
+                refused(Part::ExtensionValue, Fault::Repeated),
+            ),
+            (
+                "a policy with a number of 35 bits",
+                Made::with(&[0x30, 9, 0x30, 7, 6, 5, 0x90, 0x80, 0x80, 0x80, 0], false, POLICIES),
+                refused(Part::ExtensionValue, Fault::ObjectIdentifier),
+                Ok(()),
+            ),
+            (
+                "an identifier with padding",
+                Made { extensions: extension(&[0x80, 0x2A], false, &[]), ..base.clone() },
+                Ok(()),
+                refused(Part::Extensions, Fault::ObjectIdentifier),
+            ),
+            (
+                "a length that is not the shortest",
+                Made { behind_key: vec![0x81, 0x81, 1, 0], ..base.clone() },
+                refused(Part::UniqueId, Fault::Length),
+                refused(Part::UniqueId, Fault::Length),
+            ),
+        ];
+        for (what, made, old, new) in cases {
+            assert_eq!(check(&made.der(), Version::Go1_19), old, "{what}, 1.19");
+            assert_eq!(check(&made.der(), Version::Go1_27), new, "{what}, 1.27");
+        }
+    }
+
+    #[test]
+    fn nothing_panics() {
+        let trees = [0x30, 12, 0xA0, 10, 0x30, 8, 0x87, 6, 0, 0, 0, 0, 0, 0];
+        for made in [Made::new(), Made::with(&trees, false, &[0x55, 0x1D, 30])] {
+            let der = made.der();
+            for at in 0..der.len() {
+                let mut changed = der.clone();
+                for byte in [0, 1, 0x7F, 0x80, 0x84, 0xFF] {
+                    changed[at] = byte;
+                    for version in [Version::Go1_19, Version::Go1_27] {
+                        let _ = check(&changed, version);
+                        let _ = check(&der[..at], version);
+                        let _ = check(&der[at..], version);
+                    }
+                }
+            }
+        }
+    }
+}
