@@ -1,6 +1,8 @@
 //! Certificates and bundles with one thing changed, made from real ones. Fixed seed: the same list at every run, and
 //! the first 200 of 2,000 are the 200.
 
+#![allow(clippy::explicit_auto_deref, reason = "without it, the type that is picked is not found")]
+
 use super::der::pem;
 
 /// A generator of numbers that needs no crate (xorshift64*, Vigna 2016).
