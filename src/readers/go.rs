@@ -504,7 +504,7 @@ mod tests {
         for start in 0..text.len() {
             for end in start..=text.len() {
                 for version in BOTH {
-                    let _ = read(text[start..end].as_bytes(), version);
+                    let _ = read(&text.as_bytes()[start..end], version);
                 }
             }
         }
