@@ -365,6 +365,9 @@ mod tests {
 
     const BOTH: [Version; 2] = [Version::Go1_19, Version::Go1_27];
 
+    /// Label and bytes of each block.
+    type Labels<'a> = &'a [(&'a str, usize)];
+
     /// The labels of the blocks that Go sees, with `*` where there are headers, and the bytes in them.
     fn blocks(text: &str, version: Version) -> Vec<(String, usize)> {
         let mut decoder = Decoder::new(text.as_bytes(), version);
@@ -378,7 +381,7 @@ mod tests {
 
     #[test]
     fn frames() {
-        let cases: &[(&str, &[(&str, usize)], &[(&str, usize)])] = &[
+        let cases: &[(&str, Labels<'_>, Labels<'_>)] = &[
             ("", &[], &[]),
             ("-----BEGIN A-----\nAAAA\n-----END A-----", &[("A", 3)], &[("A", 3)]),
             ("-----BEGIN A----- \t\r\nAA\r\nA A\r\n-----END A-----\t\n", &[("A", 3)], &[("A", 3)]),
