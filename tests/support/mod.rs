@@ -125,7 +125,8 @@ pub fn go(version: &str) -> Option<Command> {
     let mut command = clean(path);
     command
         .env("GOCACHE", material().join("go/cache"))
-        .env("GOFLAGS", "-mod=mod")
+        // Whether git likes the checkout is no matter of this build.
+        .env("GOFLAGS", "-mod=mod -buildvcs=false")
         .env("GOPROXY", "off")
         .env("GOTOOLCHAIN", "local")
         .env("CGO_ENABLED", "0");
