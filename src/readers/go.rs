@@ -23,7 +23,7 @@ pub enum Version {
     /// with string types that it does not know.
     Go1_19,
     /// Go 1.27: it looks for a block's end before its beginning, and is stricter with certificates, other than with
-    /// string types in names.
+    /// string types in names. As a program has it whose go.mod has that version too.
     Go1_27,
 }
 

@@ -38,7 +38,8 @@ pub(super) fn check(der: &[u8], version: Version) -> Checked {
     }
     let serial = tbs.read(tag::INTEGER).map_err(at(Part::Serial))?;
     integer(serial).map_err(at(Part::Serial))?;
-    // Refused since Go 1.23, but for those who set GODEBUG=x509negativeserial=1.
+    // Refused since Go 1.23, but for GODEBUG=x509negativeserial=1, which is also what a program gets whose go.mod has
+    // an older version.
     if version.is_strict() && is_negative(serial) {
         return Err((Part::Serial, Fault::Value));
     }
@@ -88,8 +89,8 @@ fn name(mut input: Input<'_>, version: Version) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The value of an attribute. Go 1.19 knows six types of string (`parseASN1String`); since Go 1.24 (`readASN1Any`)
-/// other types are read too, and those that it does not know are taken as they are.
+/// The value of an attribute. The old version knows six types of string and no other (`parseASN1String`); the new one
+/// reads other types too, and takes those that it does not know as they are (`readASN1Any`).
 fn attribute_value(value: Element<'_>, version: Version) -> Result<(), Fault> {
     let content = value.content;
     let all = |good: fn(&u8) -> bool| if content.iter().all(good) { Ok(()) } else { Err(Fault::Characters) };
@@ -219,7 +220,7 @@ fn extensions(mut list: Input<'_>, version: Version) -> Checked {
 fn extension(name: &[u32], critical: bool, value: Input<'_>, version: Version) -> Result<(), Fault> {
     let mut value = value;
     let strict = version.is_strict();
-    // Since Go 1.25: RFC 5280 says that these are never critical.
+    // As RFC 5280 says; the old version does not ask.
     let never_critical = || if critical && strict { Err(Fault::Value) } else { Ok(()) };
     match name {
         // subjectKeyIdentifier

@@ -107,7 +107,7 @@ pub(super) fn is_positive(content: &[u8]) -> bool {
 }
 
 /// The numbers in an OBJECT IDENTIFIER, the first two still in one (`ReadASN1ObjectIdentifier`). Each has 31 bits at
-/// most. Since x/crypto of 2023 none may begin with 80; before, one identifier could be written in several ways.
+/// most. In new versions none may begin with 80; in old ones an identifier can be written in several ways.
 pub(super) fn identifier(content: &[u8], version: Version) -> Result<Vec<u32>, Fault> {
     let mut out = Vec::with_capacity(content.len());
     let (mut value, mut length) = (0_u32, 0);
@@ -195,7 +195,7 @@ pub(super) fn time(content: &[u8], generalized: bool, version: Version) -> Resul
     if fits { Ok(()) } else { Err(Fault::Time) }
 }
 
-/// `Z`, or an offset other than zero. `time.Parse` has a limit of 24 hours since Go 1.20.
+/// `Z`, or an offset other than zero. `time.Parse` of new versions has a limit of 24 hours.
 fn offset(zone: &[u8], version: Version) -> bool {
     let [b'+' | b'-', digits @ ..] = zone else { return zone == b"Z" };
     let [a, b, c, d] = digits else { return false };
