@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::audit::Context;
 use crate::audit::rules::eager_and_on_demand::defaults_lead_to_both;
 use crate::certificate::validity::ValidityState;
+use crate::readers::Reader;
 use crate::store::model::Store;
 use crate::store::source::{SourceId, SourceKind};
 
@@ -59,7 +60,7 @@ pub struct Eager {
 /// What a context parses now, after `compact`, and after the split layout (where that would lose nothing).
 ///
 /// A context is taken to load every CAfile that was named, and of a directory with a CAfile inside both; empty where
-/// there is nothing to load.
+/// there is nothing to load, and where OpenSSL refuses one of the files: then there is no context.
 #[must_use]
 pub fn eager(store: &Store, context: &Context) -> Vec<Eager> {
     let mut eager = BTreeSet::new();
@@ -86,6 +87,13 @@ pub fn eager(store: &Store, context: &Context) -> Vec<Eager> {
         }
     }
     if eager.is_empty() && directories == 0 {
+        return Vec::new();
+    }
+    let openssl = store.readers().iter().copied().find(|reader| matches!(reader, Reader::OpenSsl(_)));
+    let refused = |reader: Reader, id: SourceId| {
+        store.files_of(id).any(|(file, _)| store.file_loads(file, reader).refused.is_some())
+    };
+    if openssl.is_some_and(|reader| eager.iter().any(|&id| refused(reader, id))) {
         return Vec::new();
     }
     let files = eager.len();

@@ -437,7 +437,8 @@ fn next(report: &Report) -> Option<String> {
     let mendable = |finding: &FindingRow| {
         finding.ignored
             || finding.severity != "error"
-            || matches!(finding.id, "glued-boundary" | "der-in-bundle")
+            // A refusal for another reason than framing or other blocks stands beside an error of its own.
+            || matches!(finding.id, "glued-boundary" | "der-in-bundle" | "bundle-refused" | "hidden-block")
     };
     if report.summary.errors > 0 && !report.findings.iter().all(mendable) {
         return Some("mend the errors below; castore audit -v shows every place".to_owned());

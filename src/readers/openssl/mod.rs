@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(reading.misses[0].reason, Reason::Framing(Framing::Swallowed));
         for (refused, framing) in [
             (a.replace("-----END", " -----END"), Framing::MissingEnd),
-            (format!("{}{a}", a.trim_end()), Framing::BadEnd),
+            (format!("{}{a}", a.trim_end()), Framing::Glued),
             (a.replacen("-----\n", "-----\n\n\n", 1), Framing::BlankLine),
             (a.replacen("-----\n", "-----\nComment: x\n\n", 1), Framing::Header),
             (a.replace("END CERTIFICATE", "END OTHER"), Framing::BadEnd),

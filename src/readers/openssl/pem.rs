@@ -142,10 +142,12 @@ impl<'a> Blocks<'a> {
             }
             if let Some(rest) = line.strip_prefix(END) {
                 // The label, then the dashes at the end of the line.
-                if rest.strip_prefix(label) != Some(TAIL) {
-                    return Err(Framing::BadEnd);
+                match rest.strip_prefix(label).and_then(|rest| rest.strip_prefix(TAIL)) {
+                    Some([]) => break,
+                    Some(rest) if memchr::memmem::find(rest, BEGIN).is_some() => return Err(Framing::Glued),
+                    Some(_) => return Err(Framing::TextAfterEnd),
+                    None => return Err(Framing::BadEnd),
                 }
-                break;
             }
             if short {
                 return Err(Framing::BlankLine);
