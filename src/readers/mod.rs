@@ -4,6 +4,7 @@
 //! A reader takes the bytes of a file and says which certificates the library gets, what it passes over without a
 //! word, and what makes it refuse the file. None of them decides what castore does.
 
+pub mod gnutls;
 pub mod go;
 pub mod openssl;
 pub mod reading;
@@ -18,6 +19,8 @@ use self::reading::{Fault, Part, Reading};
 pub enum Reader {
     /// OpenSSL, and all that is built on it: Python, Ruby, PHP, Perl, curl on most systems.
     OpenSsl(openssl::Version),
+    /// GnuTLS: wget, git and curl with it, lynx, aria2.
+    GnuTls,
     /// Go's `crypto/x509`.
     Go(go::Version),
 }
@@ -34,12 +37,14 @@ impl Reader {
         Self::OpenSsl(openssl::Version::V3_0),
         Self::OpenSsl(openssl::Version::V3_5),
         Self::OpenSsl(openssl::Version::V4_0),
+        Self::GnuTls,
         Self::Go(go::Version::Go1_19),
         Self::Go(go::Version::Go1_27),
     ];
 
     /// Those that are asked when nobody names others.
-    pub const DEFAULT: &[Self] = &[Self::OpenSsl(openssl::Version::V3_0), Self::Go(go::Version::Go1_27)];
+    pub const DEFAULT: &[Self] =
+        &[Self::OpenSsl(openssl::Version::V3_0), Self::GnuTls, Self::Go(go::Version::Go1_27)];
 
     /// Those for which castore writes: what a strict one of them refuses goes into no output, whatever library is
     /// installed here.
@@ -47,6 +52,7 @@ impl Reader {
         Self::OpenSsl(openssl::Version::V3_0),
         Self::OpenSsl(openssl::Version::V3_5),
         Self::OpenSsl(openssl::Version::V4_0),
+        Self::GnuTls,
         Self::Go(go::Version::Go1_27),
     ];
 
@@ -58,6 +64,7 @@ impl Reader {
             Self::OpenSsl(openssl::Version::V3_0) => "openssl-3.0",
             Self::OpenSsl(openssl::Version::V3_5) => "openssl-3.5",
             Self::OpenSsl(openssl::Version::V4_0) => "openssl-4.0",
+            Self::GnuTls => "gnutls",
             Self::Go(go::Version::Go1_19) => "go-1.19",
             Self::Go(go::Version::Go1_27) => "go",
         }
@@ -71,6 +78,7 @@ impl Reader {
             Self::OpenSsl(openssl::Version::V3_0) => "OpenSSL 3.0",
             Self::OpenSsl(openssl::Version::V3_5) => "OpenSSL 3.5",
             Self::OpenSsl(openssl::Version::V4_0) => "OpenSSL 4.0",
+            Self::GnuTls => "GnuTLS",
             Self::Go(go::Version::Go1_19) => "Go 1.19",
             Self::Go(go::Version::Go1_27) => "Go",
         }
@@ -81,7 +89,7 @@ impl Reader {
     #[must_use]
     pub fn is_strict(self) -> bool {
         match self {
-            Self::OpenSsl(_) => true,
+            Self::OpenSsl(_) | Self::GnuTls => true,
             Self::Go(_) => false,
         }
     }
@@ -95,7 +103,7 @@ impl Reader {
     /// Whether it reads the files of a directory, when it is told of one. OpenSSL looks into it by hash instead.
     #[must_use]
     pub fn reads_directories(self) -> bool {
-        matches!(self, Self::Go(_))
+        matches!(self, Self::GnuTls | Self::Go(_))
     }
 
     /// What it loads of the bytes of a file.
@@ -103,6 +111,7 @@ impl Reader {
     pub fn read(self, bytes: &[u8]) -> Reading {
         match self {
             Self::OpenSsl(version) => openssl::read(bytes, version),
+            Self::GnuTls => gnutls::read(bytes),
             Self::Go(version) => go::read(bytes, version),
         }
     }
@@ -114,6 +123,7 @@ impl Reader {
     pub fn certificate(self, der: &[u8]) -> Result<(), (Part, Fault)> {
         match self {
             Self::OpenSsl(version) => openssl::certificate(der, version),
+            Self::GnuTls => gnutls::certificate(der),
             Self::Go(version) => go::certificate(der, version),
         }
     }

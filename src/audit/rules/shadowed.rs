@@ -86,8 +86,9 @@ fn twins_in_one_place(
     let asked = |first: bool| -> Vec<Reader> {
         let takes = |reader: &&Reader| match reader {
             Reader::OpenSsl(_) => first,
-            // GNUTLS HERE
-            _ => !first && false,
+            // In a directory its order is that of the file system.
+            Reader::GnuTls => !first && store.source(source).kind != SourceKind::CaPath,
+            _ => false,
         };
         store.readers().iter().filter(takes).copied().collect()
     };
