@@ -23,11 +23,6 @@ use serde_json::Value;
 
 use support::cases::{AsRoot, Case, Class, NOBODY, copy_for_nobody, folder, lay_out, load, set_mode};
 
-/// What `cases.json` demands and the program does not know yet. This list may only shrink: an id that the program
-/// reports while it stands here fails the test. `ID/PART` is a part of an id that is otherwise known.
-const IMPLEMENTED_LATER: &[&str] =
-    &["bundle-refused", "hidden-block", "malformed-certificate/refused", "skipped-certificate"];
-
 /// No case may take longer: whoever opens a FIFO plainly, waits for ever.
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -103,7 +98,6 @@ fn the_table_of_cases_is_sound() {
     let cases = load();
     let mut wrong = Vec::new();
     let mut ids = BTreeSet::new();
-    let mut demanded = BTreeSet::new();
     for case in &cases.cases {
         let id = &case.id;
         if !ids.insert(id.as_str()) {
@@ -121,20 +115,12 @@ fn the_table_of_cases_is_sound() {
         {
             wrong.push(format!("{id}: counts that cannot be"));
         }
-        if !case.class_needs.is_subset(&case.findings) {
-            wrong.push(format!("{id}: class_needs names what findings does not"));
-        }
         if case.class == Class::NoCertificates && !case.findings.contains("no-certificates") {
             wrong.push(format!("{id}: no-certificates is a finding too"));
         }
         if case.class == Class::Clean && !case.findings.is_empty() {
             wrong.push(format!("{id}: clean, with findings"));
         }
-        demanded.extend(case.findings.iter().map(String::as_str));
-        demanded.extend(case.as_root.iter().flat_map(|root| root.findings.iter()).map(String::as_str));
-    }
-    for later in IMPLEMENTED_LATER.iter().filter(|later| !demanded.contains(*later)) {
-        wrong.push(format!("IMPLEMENTED_LATER: no case demands {later}"));
     }
     for entry in fs::read_dir(folder()).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
@@ -191,7 +177,7 @@ impl Stage {
         lay_out(case, &folder);
         let mut arguments: Vec<OsString> =
             ["audit", "--format", "json", "--at", now].map(OsString::from).to_vec();
-        if case.findings.contains("size-limit") && known("size-limit") {
+        if case.findings.contains("size-limit") {
             arguments.extend(["--max-size", "1MiB"].map(OsString::from));
         }
         arguments.extend(case.cafile.iter().chain(&case.capath).map(OsString::from));
@@ -240,7 +226,6 @@ fn judge(case: &Case, instead: Option<&AsRoot>, report: &Value) -> Vec<String> {
         certificates: case.certificates,
         class: case.class,
         findings: case.findings.clone(),
-        class_needs: case.class_needs.clone(),
     });
     let mut wrong = Vec::new();
 
@@ -270,34 +255,22 @@ fn judge(case: &Case, instead: Option<&AsRoot>, report: &Value) -> Vec<String> {
         let id = finding["id"].as_str().unwrap_or("(no id)");
         found.entry(id).and_modify(|worst| *worst = severity.max(*worst)).or_insert(severity);
     }
-    for id in expected.findings.iter().filter(|id| known(id)) {
-        let id = id.split('/').next().unwrap_or_default();
-        if !found.contains_key(id) {
-            wrong.push(format!("{id} is missing"));
-        }
-    }
-    for id in found.keys().filter(|id| !known(id)) {
-        wrong.push(format!("{id} is reported: take it out of IMPLEMENTED_LATER"));
+    for id in expected.findings.iter().filter(|id| !found.contains_key(id.as_str())) {
+        wrong.push(format!("{id} is missing"));
     }
 
     let (least, most) = expected.class.bounds();
     let worst = found.values().max().copied();
-    let demanded = expected.class_needs.is_empty() || expected.class_needs.iter().any(|id| known(id));
     if worst > most {
         let above: Vec<_> =
             found.iter().filter(|(_, severity)| Some(**severity) > most).map(|(id, _)| *id).collect();
         wrong.push(format!("{} above class {:?}", above.join(", "), expected.class));
     }
-    if demanded && worst < least {
+    if worst < least {
         let worst = worst.map_or("none".to_owned(), |worst| format!("{worst:?}"));
         wrong.push(format!("worst severity {worst}, below class {:?}", expected.class));
     }
     wrong
-}
-
-/// Whether the program knows a finding already.
-fn known(id: &str) -> bool {
-    !IMPLEMENTED_LATER.contains(&id)
 }
 
 /// Runs a command, and kills it when it takes too long.

@@ -38,8 +38,6 @@ pub struct Case {
     pub recoverable: u64,
     pub class: Class,
     pub findings: BTreeSet<String>,
-    #[serde(default)]
-    pub class_needs: BTreeSet<String>,
     #[serde(default, rename = "note")]
     pub _note: String,
     #[serde(default)]
@@ -66,7 +64,6 @@ pub struct AsRoot {
     pub certificates: u64,
     pub class: Class,
     pub findings: BTreeSet<String>,
-    pub class_needs: BTreeSet<String>,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]

@@ -58,6 +58,10 @@ pub fn inputs() -> Option<Vec<Input>> {
 }
 
 /// Changed certificates and bundles alone.
+pub fn mutated() -> Option<Vec<Input>> {
+    Some(changed(&super::vectors()?, &super::certifi(), mutations()))
+}
+
 fn changed(vectors: &Path, certifi: &[(String, PathBuf)], count: usize) -> Vec<Input> {
     let bases = bases(vectors, certifi);
     let extras = mutate::Extras { blocks: extras(vectors, &bases) };
