@@ -29,7 +29,7 @@ use castore::pem::label::Label;
 use castore::pem::scan::scan;
 use castore::plan::compact::{BundleOutput, CapathOutput, Outputs, compact};
 use castore::plan::policy::{ExpiredPolicy, GainPolicy, Order, Policy, PrunePolicy};
-use castore::plan::rehash::rehash;
+use castore::plan::rehash::{Manner, rehash};
 use castore::plan::{Plan, Step};
 use castore::report::model::Report;
 use castore::report::text::Look;
@@ -444,7 +444,7 @@ proptest! {
         let hash_named: Vec<usize> = hash_named.into_iter().collect();
         let directory = fill(base.path(), &members, &hash_named, &links);
         let before = found_in(&directory);
-        let plan = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
+        let plan = rehash(&load_one(&directory), SourceId(0), Manner::default()).expect("nothing is in the way").plan;
         apply_watched(&plan, &directory, &before)?;
 
         assert_gap_free(&directory)?;
@@ -457,7 +457,7 @@ proptest! {
         prop_assert!(found.is_subset(&expected) || found.contains(&POOL[23].fingerprint));
 
         let state = support::tree_state(&directory);
-        let again = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
+        let again = rehash(&load_one(&directory), SourceId(0), Manner::default()).expect("nothing is in the way").plan;
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
         apply(&Root::host(), &again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(&directory), state);
@@ -623,7 +623,8 @@ fn a_certificate_found_by_another_copy_stays_found() {
     symlink("02.pem", directory.join(format!("{:08x}.0", HASHES[1]))).expect("a link");
     let before = found_in(&directory);
     assert_eq!(before, BTreeSet::from([POOL[5 + SUBJECTS].fingerprint.clone()]));
-    let plan = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
+    let plan =
+        rehash(&load_one(&directory), SourceId(0), Manner::default()).expect("nothing is in the way").plan;
     apply_watched(&plan, &directory, &before).expect("found at every step");
     assert_eq!(found_in(&directory).len(), 2);
 }
@@ -640,7 +641,8 @@ fn a_link_that_is_looked_up_keeps_its_number() {
     }
     let before = found_in(&directory);
     assert_eq!(before.len(), 2);
-    let plan = rehash(&load_one(&directory), SourceId(0)).expect("nothing is in the way");
+    let plan =
+        rehash(&load_one(&directory), SourceId(0), Manner::default()).expect("nothing is in the way").plan;
     apply_watched(&plan, &directory, &before).expect("found at every step");
     assert_eq!(found_in(&directory).len(), 3);
 }
@@ -648,7 +650,7 @@ fn a_link_that_is_looked_up_keeps_its_number() {
 /// The report and the plan for a directory.
 fn answer(directory: &Path) -> (String, Plan) {
     let store = load_one(directory);
-    let plan = rehash(&store, SourceId(0)).expect("nothing is in the way");
+    let plan = rehash(&store, SourceId(0), Manner::default()).expect("nothing is in the way").plan;
     let findings = audit::run(&store, &context());
     let report = Report::new("audit", &store, &context(), &findings, Some(&plan), &OPENSSL_3_0);
     let mut out = Vec::new();

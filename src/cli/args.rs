@@ -228,24 +228,42 @@ pub struct Writing {
     pub check: bool,
 }
 
-/// Arguments of `rehash`.
+/// Arguments of `rehash`. Its short options are those of `openssl rehash`, which take repeating.
 #[derive(Debug, Args)]
 pub struct Rehash {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub inside: Inside,
-    /// Directories
-    #[arg(required = true, value_name = "DIR")]
+    /// Directories [default: those of SSL_CERT_DIR, a list with colons, where it is set; else certs in OPENSSLDIR]
+    #[arg(value_name = "DIR")]
     pub directories: Vec<PathBuf>,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
-    pub writing: Writing,
+    /// Make links by the hash of OpenSSL 0.9.8 (MD5) alone, as -old of openssl rehash; others go
+    #[arg(long, overrides_with_all = ["old", "compat"])]
+    pub old: bool,
+    /// Make links by both hashes, as -compat of openssl rehash
+    #[arg(long, overrides_with_all = ["old", "compat"])]
+    pub compat: bool,
+    /// Remove no link, as -n of openssl rehash; one that takes a number from a right link is still replaced
+    #[arg(short = 'n', long, overrides_with = "keep")]
+    pub keep: bool,
+    /// Write nothing; report what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write nothing; end with status 1 if anything would be done
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     pub format: Format,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "as above")]
-    pub output: Output,
+    /// Print the lines of openssl rehash -v instead of a report: Doing DIR, link FILE -> HASH.N, unlink HASH.N
+    #[arg(short, long, overrides_with = "verbose")]
+    pub verbose: bool,
+    /// Print nothing on success
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
 }
 
 /// Arguments of `explain`.

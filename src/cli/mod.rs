@@ -3,9 +3,12 @@
 
 pub mod args;
 mod man;
+mod rehash;
 mod run;
 mod settings;
+mod spelling;
 
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -15,13 +18,13 @@ use crate::error::Error;
 use crate::escape::{is_unsafe, visible};
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Status {
     /// Done, findings included.
     Done = 0,
     /// Findings at or above `--fail-on`; `--check` would change something.
     Differs = 1,
-    /// No answer. Nothing was changed.
+    /// No answer. Nothing was changed, of `rehash`'s directories that one.
     Failed = 2,
 }
 
@@ -52,7 +55,16 @@ impl From<io::Error> for Failure {
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match args::Arguments::try_parse() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if words.first().is_some_and(|program| spelling::is_c_rehash(program)) {
+        let asked = spelling::c_rehash(words.into_iter().skip(1)).map_err(Failure::Usage);
+        return ExitCode::from(asked.and_then(rehash::c_rehash).unwrap_or_else(failed) as u8);
+    }
+    let words = match spelling::openssl(words) {
+        Ok(words) => words,
+        Err(text) => return ExitCode::from(failed(Failure::Usage(text)) as u8),
+    };
+    let arguments = match args::Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         // Help and version go to standard output with status 0, usage to standard error with status 2.
         Err(error) if error.use_stderr() => {
@@ -101,6 +113,10 @@ fn print_usage(error: &clap::Error) {
 /// Standard error may be closed: then nobody is to be told.
 fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "castore: error: {text}");
+}
+
+fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "castore: warning: {text}");
 }
 
 fn note(text: &str) {

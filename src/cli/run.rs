@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 
 use super::args::{
-    Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Rehash,
-    Writing,
+    Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Writing,
 };
-use super::{Failure, Status, complain, man, note, settings};
+use super::{Failure, Status, complain, man, note, rehash, settings};
 use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
 use crate::escape::{path_text, visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
 use crate::plan::policy::CommentPolicy;
-use crate::plan::{Plan, compact, rehash};
+use crate::plan::{Plan, compact};
 use crate::readers::Reader;
 use crate::report::model::Report;
 use crate::report::text::Look;
@@ -26,19 +25,19 @@ use crate::store::discover::Reach;
 use crate::store::load::Loading;
 use crate::store::model::Store;
 use crate::store::root::Root;
-use crate::store::source::SourceId;
 use crate::store::{load, read, updater};
 use crate::wording::count;
 use crate::write::apply::{apply, write_file};
 
-type Outcome = Result<Status, Failure>;
+/// How a command ends.
+pub(super) type Outcome = Result<Status, Failure>;
 
 /// Runs a command.
 pub fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::Audit(arguments) => audit(&arguments),
         Command::Compact(arguments) => compact(&arguments),
-        Command::Rehash(arguments) => rehash(&arguments),
+        Command::Rehash(arguments) => rehash::rehash(&arguments),
         Command::Explain(arguments) => explain(&arguments),
         Command::Completions(arguments) => completions(&arguments),
         Command::Man(arguments) => {
@@ -168,53 +167,8 @@ fn compact(arguments: &Compact) -> Outcome {
     Ok(status)
 }
 
-fn rehash(arguments: &Rehash) -> Outcome {
-    let root = settings::root(&arguments.inside)?;
-    let mut status = Status::Done;
-    // All directories are planned before the first one is changed.
-    let mut planned = Vec::new();
-    for path in &arguments.directories {
-        if !settings::is_directory(&root, path)? {
-            return Err(Error::io("read", path, rustix::io::Errno::NOENT).into());
-        }
-        let store = load_all(&root, std::slice::from_ref(path))?;
-        let plan = rehash::rehash(&store, SourceId(0)).map_err(Error::from)?;
-        planned.push((store, plan));
-    }
-    let context = Context::at(settings::now());
-    let tell_of = |store: &Store, plan: &Plan| {
-        let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
-        // What a context costs is no matter of links.
-        report.cost.clear();
-        report.root = root_text(&arguments.inside);
-        finish(&report, plan, arguments.format, &arguments.output, &arguments.writing)
-    };
-    // A report for programs is one document, whatever the number of directories.
-    let together = match (arguments.format, planned.len()) {
-        (Format::Json, 2..) => Some(load_all(&root, &arguments.directories)?),
-        _ => None,
-    };
-    for (store, plan) in &planned {
-        if carry_out(&root, plan, &arguments.writing)? == Status::Differs {
-            status = Status::Differs;
-        }
-        if together.is_none() {
-            tell_of(store, plan)?;
-        }
-    }
-    if let Some(store) = together {
-        let mut all = Plan::default();
-        for (_, plan) in planned {
-            all.changes.extend(plan.changes);
-            all.notes.extend(plan.notes);
-        }
-        tell_of(&store, &all)?;
-    }
-    Ok(status)
-}
-
 /// `--root` as a report tells it.
-fn root_text(inside: &Inside) -> Option<String> {
+pub(super) fn root_text(inside: &Inside) -> Option<String> {
     inside.root.as_ref().map(|root| path_text(root).0)
 }
 
@@ -227,7 +181,7 @@ fn outputs(plan: &Plan) -> String {
 }
 
 /// Loads paths of which each must be readable.
-fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure> {
+pub(super) fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure> {
     let reach = Reach { root: root.clone(), recursive: false };
     // Links depend on the look-up by hash alone.
     checked(load::load_with(paths, &Loading { reach, comments: false, readers: Vec::new() }))
@@ -292,7 +246,7 @@ fn report_place(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Applies a plan, unless the user wants to see it only.
-fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
+pub(super) fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
     if writing.check {
         return Ok(if plan.steps.is_empty() { Status::Done } else { Status::Differs });
     }
@@ -302,7 +256,8 @@ fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
     Ok(Status::Done)
 }
 
-fn finish(
+/// Tells what a plan was, or would be.
+pub(super) fn finish(
     report: &Report,
     plan: &Plan,
     format: Format,

@@ -23,7 +23,8 @@ use crate::readers::{NotAReader, Reader};
 use crate::report::text::Look;
 use crate::store::read;
 use crate::store::root::Root;
-use rustix::fs::FileType;
+use rustix::fs::{Access, AtFlags, FileType, OFlags};
+use rustix::io::Errno;
 
 /// Which findings make `audit` end with status 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,6 +215,37 @@ pub fn default_paths(root: &Root) -> Vec<Default> {
         }
     }
     out
+}
+
+/// The directories of `SSL_CERT_DIR`, which is a matter of the machine itself; `None` where it is not set. An empty one
+/// names no directory, or counts as not set.
+pub fn certificate_directories(root: &Root, empty_counts: bool) -> Option<Vec<PathBuf>> {
+    let list = std::env::var_os("SSL_CERT_DIR").filter(|_| root.is_host())?;
+    if list.is_empty() && !empty_counts {
+        return None;
+    }
+    Some(std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect())
+}
+
+/// The directory in which OpenSSL looks by default.
+pub fn default_directory(root: &Root) -> Option<PathBuf> {
+    let mut candidates = OPENSSL_DIRS.iter().map(|directory| Path::new(directory).join(CERT_DIR));
+    candidates.find(|path| root.look(path).is_ok())
+}
+
+/// Whether names in a directory may be changed.
+///
+/// # Errors
+/// Where they may not.
+pub fn may_write(root: &Root, path: &Path) -> Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fail = |error: io::Error| Error::io("write in", path, error);
+    let handle = root.open(path, flags).map_err(fail)?;
+    match rustix::fs::accessat(&handle, ".", Access::WRITE_OK, AtFlags::EACCESS) {
+        // A system that cannot say so will say no when it is tried.
+        Ok(()) | Err(Errno::NOSYS | Errno::INVAL) => Ok(()),
+        Err(error) => Err(fail(error.into())),
+    }
 }
 
 /// The paths of `audit`: those named, and those of `--files0-from`.

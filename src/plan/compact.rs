@@ -844,8 +844,7 @@ fn capath_steps(
                     );
                 }
             }
-            let mut scratch = Plan::default();
-            wanted = rehash::wanted(existing, directory, &removed, &mut scratch);
+            (wanted, _) = rehash::wanted(existing, directory, &removed, &[HashStyle::Canonical]);
             // What the plan leaves out gets no link that it does not have: that would be a gain.
             wanted.retain(|file| {
                 file.kind == LinkKind::Crl
@@ -875,7 +874,7 @@ fn capath_steps(
     };
     let wish = |wanted| Wish {
         wanted,
-        style: HashStyle::Canonical,
+        styles: &[HashStyle::Canonical],
         stale,
         removed: &removed,
         copies: &copies,
@@ -899,7 +898,7 @@ fn capath_steps(
             links::plan(&output.path, current, &wish(&wanted), plan)?;
         }
         OutputLinks::Copy => {
-            let mut free = links::plan(&output.path, current, &wish(&wanted), plan)?;
+            let mut free = links::plan(&output.path, current, &wish(&wanted), plan)?.free;
             for selected in new {
                 // A name that OpenSSL refuses has no hash, and OpenSSL refuses the certificate: nothing to look up.
                 let name = match hash(selected) {

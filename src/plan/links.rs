@@ -10,7 +10,7 @@ use crate::certificate::fingerprint::Fingerprint;
 use crate::error::Refusal;
 use crate::escape::visible_path;
 use crate::openssl::hash_link::{HashLink, LinkKind, LinkName, LinkSet};
-use crate::openssl::name_hash::HashStyle;
+use crate::openssl::name_hash::{self, HashStyle};
 use crate::store::content::OtherKind;
 use crate::store::model::{FileId, Link, LinkState, Store};
 use crate::store::source::SourceId;
@@ -42,8 +42,8 @@ pub struct Current<'a> {
 pub struct Wish<'a> {
     /// Files that want a link, in the order in which numbers are given.
     pub wanted: &'a [Wanted],
-    /// Which of OpenSSL's hashes.
-    pub style: HashStyle,
+    /// Which of OpenSSL's hashes count: a link of another one finds nothing.
+    pub styles: &'a [HashStyle],
     /// What becomes of links that nobody wants.
     pub stale: Stale,
     /// Names in the directory that go.
@@ -77,7 +77,7 @@ enum Target {
 /// A working link keeps its number where that lies below the count, so that nothing that is found now is lost at any
 /// moment. A link whose target nobody wants stays as long as what it leads to is not found otherwise.
 ///
-/// Gives back the numbers that come next.
+/// Gives back the links that stand afterwards, and the numbers that come next.
 ///
 /// # Errors
 /// [`Refusal::InTheWay`] where a name is taken by something that is no link.
@@ -86,7 +86,7 @@ pub fn plan(
     current: Option<Current<'_>>,
     wish: &Wish<'_>,
     plan: &mut Plan,
-) -> Result<Free, Refusal> {
+) -> Result<Linked, Refusal> {
     let Wish { stale, removed, .. } = *wish;
     let links: Vec<&Link> =
         current.map(|current| current.store.links_of(current.directory).collect()).unwrap_or_default();
@@ -95,6 +95,7 @@ pub fn plan(
     let standing: HashMap<&OsStr, &Link> = links.iter().map(|link| (link.name.as_os_str(), *link)).collect();
     let others = current.map(|current| other_names(current, directory)).unwrap_or_default();
     let mut names = BTreeSet::new();
+    let mut standing_links = Vec::new();
     let mut free = Free { next: BTreeMap::new(), taken: HashSet::new() };
     for (link, target) in &desired {
         let name = OsString::from(link.to_string());
@@ -119,6 +120,7 @@ pub fn plan(
                     plan.change(Action::Link, &path, None, format!("to {}", visible_path(text)));
                     plan.steps.push(Step::Link { path, target: text.clone(), replaces });
                 }
+                standing_links.push((name.clone(), text.clone()));
             }
         }
         names.insert(name);
@@ -134,7 +136,7 @@ pub fn plan(
         .filter(|link| link.target.is_some() && !names.contains(&link.name))
         .filter(|link| {
             stale == Stale::Remove
-                || would_come_alive(link, &end)
+                || wish.allowed.is_some() && would_come_alive(link, &end)
                 || leads_to_removed(link, current, directory, removed)
         })
         .collect();
@@ -153,7 +155,16 @@ pub fn plan(
         .filter(|link| link.target.is_none() && !names.contains(&link.name) && !removed.contains(&link.name))
         .map(|link| link.name.clone())
         .collect();
-    Ok(free)
+    Ok(Linked { links: standing_links, free })
+}
+
+/// What [`plan`] comes to, beside its steps.
+#[derive(Debug)]
+pub struct Linked {
+    /// The links that are wanted, those that stand already among them: name and target, in order of their names.
+    pub links: Vec<(OsString, OsString)>,
+    /// The numbers that come next.
+    pub free: Free,
 }
 
 /// The numbers that come next for each hash.
@@ -206,7 +217,7 @@ fn refuse_to_wake(
         let (LinkName::Proper(name), Ok(file)) = (link.link, &link.leads_to) else { continue };
         let stays = !wish.removed.contains(&link.name) && !names.contains(&link.name);
         let next = end.get(&(name.hash, name.kind)) == Some(&name.number);
-        let wakes = || holds(current, *file, name, wish.style).iter().any(|one| !allowed.contains(one));
+        let wakes = || holds(current, *file, name, wish.styles).iter().any(|one| !allowed.contains(one));
         if stays && next && !link.states.contains(&LinkState::Ok) && wakes() {
             let what = "a file that no look-up finds now, and that would be found then";
             return Err(in_the_way(directory, &link.name, what));
@@ -251,7 +262,7 @@ fn other_names(current: Current<'_>, directory: &Path) -> HashSet<OsString> {
 }
 
 fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Vec<(HashLink, Target)> {
-    let Wish { wanted, style, removed, allowed, .. } = *wish;
+    let Wish { wanted, styles, removed, allowed, .. } = *wish;
     let mut set = LinkSet::new();
     let mut found: HashSet<(u32, LinkKind, Fingerprint)> = HashSet::new();
     // Files that are named like a link hold their numbers: they are content, and never overwritten.
@@ -259,7 +270,7 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
         let (LinkName::Proper(name), Ok(file), Some(current)) = (link.link, &link.leads_to, current) else {
             continue;
         };
-        let holds = holds(current, *file, name, style);
+        let holds = holds(current, *file, name, styles);
         // What the plan leaves out, and no look-up finds now, gets no number that one finds.
         let permitted = link.states.contains(&LinkState::Ok)
             || allowed.is_none_or(|allowed| holds.iter().all(|one| allowed.contains(one)));
@@ -281,7 +292,7 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
     let mut found_by: HashMap<(u32, LinkKind, Fingerprint), u32> = HashMap::new();
     for link in links.iter().filter(|link| link.target.is_some()) {
         if let (LinkName::Proper(name), Ok(file), Some(current)) = (link.link, &link.leads_to, current) {
-            for fingerprint in holds(current, *file, name, style) {
+            for fingerprint in holds(current, *file, name, styles) {
                 let number = found_by.entry((name.hash, name.kind, fingerprint)).or_insert(name.number);
                 *number = name.number.min(*number);
             }
@@ -300,7 +311,7 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
     // A link that works stays, wherever it leads, as long as it is the only way to what it finds. Those that are looked
     // up now come first: they keep their numbers.
     let (looked_up, others): (Vec<&Link>, Vec<&Link>) =
-        links.iter().partition(|link| link.states.contains(&LinkState::Ok));
+        links.iter().partition(|link| is_looked_up(link, styles));
     for link in looked_up.into_iter().chain(others) {
         let (Some(target), Ok(file), Some(current)) = (&link.target, &link.leads_to, current) else {
             continue;
@@ -314,7 +325,7 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
             link.states.contains(&LinkState::Ok)
                 || allowed.is_none_or(|allowed| allowed.contains(fingerprint))
         };
-        let new: Vec<_> = may_hold(current, *file, name, style)
+        let new: Vec<_> = may_hold(current, *file, name, styles)
             .into_iter()
             .map(|fingerprint| (name.hash, name.kind, fingerprint))
             .filter(|(_, _, fingerprint)| permitted(fingerprint))
@@ -331,20 +342,23 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
 
 /// What a look-up for a name's hash finds in a file, or may find: where it is doubtful how far OpenSSL gets in a file,
 /// its link is not taken away.
-fn may_hold(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -> Vec<Fingerprint> {
-    if name.kind == LinkKind::Crl || style == HashStyle::Old {
-        return holds(current, file, name, style);
+fn may_hold(current: Current<'_>, file: FileId, name: HashLink, styles: &[HashStyle]) -> Vec<Fingerprint> {
+    if name.kind == LinkKind::Crl {
+        return holds(current, file, name, styles);
     }
     let store = current.store;
     let whole = store
         .occurrences_of_file(file)
         .map(|(_, occurrence)| store.certificate(occurrence.certificate))
-        .filter(|certificate| certificate.subject_hash == Some(name.hash))
+        .filter(|certificate| {
+            is_named(name, styles, certificate.subject_hash, Some(certificate.subject_hash_old))
+        })
         .map(|certificate| certificate.fingerprint);
     let damaged = store.file(file).others.iter().filter_map(|block| match &block.kind {
         OtherKind::Malformed { guess: Some(der), .. } => {
-            let hash = crate::openssl::name_hash::subject_hash(der.fields().subject);
-            (hash == Some(name.hash)).then(|| der.fingerprint())
+            let subject = der.fields().subject;
+            let (new, old) = (name_hash::subject_hash(subject), name_hash::subject_hash_old(subject));
+            is_named(name, styles, new, Some(old)).then(|| der.fingerprint())
         }
         _ => None,
     });
@@ -352,7 +366,7 @@ fn may_hold(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle
 }
 
 /// What a look-up for a name's hash finds in a file.
-fn holds(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -> Vec<Fingerprint> {
+fn holds(current: Current<'_>, file: FileId, name: HashLink, styles: &[HashStyle]) -> Vec<Fingerprint> {
     let store = current.store;
     match name.kind {
         LinkKind::Certificate => {
@@ -360,9 +374,8 @@ fn holds(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -
             loaded
                 .into_iter()
                 .map(|id| store.certificate(store.occurrence(id).certificate))
-                .filter(|certificate| match style {
-                    HashStyle::Canonical => certificate.subject_hash == Some(name.hash),
-                    HashStyle::Old => certificate.subject_hash_old == name.hash,
+                .filter(|certificate| {
+                    is_named(name, styles, certificate.subject_hash, Some(certificate.subject_hash_old))
                 })
                 .map(|certificate| certificate.fingerprint)
                 .collect()
@@ -373,14 +386,26 @@ fn holds(current: Current<'_>, file: FileId, name: HashLink, style: HashStyle) -
             .iter()
             .filter_map(|block| match block.kind {
                 OtherKind::Crl { issuer_hash, issuer_hash_old, fingerprint } => {
-                    let hash = match style {
-                        HashStyle::Canonical => issuer_hash,
-                        HashStyle::Old => issuer_hash_old,
-                    };
-                    (hash == Some(name.hash)).then_some(fingerprint)
+                    is_named(name, styles, issuer_hash, issuer_hash_old).then_some(fingerprint)
                 }
                 _ => None,
             })
             .collect(),
     }
+}
+
+/// Whether a link's hash is one of those that count of something with these two.
+fn is_named(name: HashLink, styles: &[HashStyle], canonical: Option<u32>, old: Option<u32>) -> bool {
+    styles.iter().any(|style| match style {
+        HashStyle::Canonical => canonical == Some(name.hash),
+        HashStyle::Old => old == Some(name.hash),
+    })
+}
+
+/// Whether a look-up by one of the hashes that count gets to a link.
+fn is_looked_up(link: &Link, styles: &[HashStyle]) -> bool {
+    let old = |state: &LinkState| {
+        matches!(state, LinkState::Legacy | LinkState::Crl | LinkState::Outside | LinkState::ToBundle)
+    };
+    link.states.contains(&LinkState::Ok) || styles.contains(&HashStyle::Old) && link.states.iter().all(old)
 }

@@ -3,12 +3,13 @@
 //! The same links as `openssl rehash` makes for what it handles right (openssl-rehash(1); apps/rehash.c), without its
 //! faults: see [`links`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::links::{self, Current, Stale, Wanted, Wish};
 use super::{Action, Plan};
+use crate::certificate::fingerprint::Fingerprint;
 use crate::error::Refusal;
 use crate::escape::visible_path;
 use crate::openssl::hash_link::{LinkKind, LinkName};
@@ -17,29 +18,100 @@ use crate::store::content::OtherKind;
 use crate::store::model::{File, FileId, Store, Trouble};
 use crate::store::source::{SourceId, is_leftover};
 
+/// Which links a directory is to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// By which hashes. A link by another one is stale.
+    pub styles: &'static [HashStyle],
+    /// What becomes of links that nobody wants.
+    pub stale: Stale,
+}
+
+impl Default for Manner {
+    /// What a directory of today needs, as `openssl rehash` without options.
+    fn default() -> Self {
+        Self { styles: &[HashStyle::Canonical], stale: Stale::Remove }
+    }
+}
+
+/// A plan, and what it leaves as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehash {
+    /// What is done.
+    pub plan: Plan,
+    /// The links that stand afterwards, those that were right before among them: name and target, in order of their
+    /// names. Stale ones that stay are not among them.
+    pub links: Vec<(OsString, OsString)>,
+    /// Members that get no link, by name.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A member that gets no link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its name in the directory.
+    pub name: OsString,
+    /// Why.
+    pub why: Skip,
+}
+
+/// Why a member gets no link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skip {
+    /// Another name leads to the same certificate or CRL.
+    Duplicate(LinkKind),
+    /// It has not one certificate or CRL; why, in words that are safe to print.
+    NotOne(String),
+}
+
 /// Plans the links of a directory.
 ///
 /// # Errors
 /// [`Refusal::InTheWay`]; [`Refusal::Unreadable`] where a member cannot be read, as its link would be lost.
-pub fn rehash(store: &Store, directory: SourceId) -> Result<Plan, Refusal> {
+pub fn rehash(store: &Store, directory: SourceId, manner: Manner) -> Result<Rehash, Refusal> {
     let path = store.source(directory).path.clone();
     let mut plan = Plan::default();
     refuse_unreadable(store, directory)?;
-    let wanted = wanted(store, directory, &HashSet::new(), &mut plan);
+    let (wanted, mut skipped) = wanted(store, directory, &HashSet::new(), manner.styles);
+    for member in &skipped {
+        if let Skip::NotOne(why) = &member.why {
+            plan.change(Action::Keep, path.join(&member.name), None, format!("no link: {why}"));
+        }
+    }
+    skipped.extend(duplicates(&wanted));
+    skipped.sort_by(|a, b| a.name.cmp(&b.name));
     let current = Some(Current { store, directory });
     let removed = HashSet::new();
     let wish = Wish {
         wanted: &wanted,
-        style: HashStyle::Canonical,
-        stale: Stale::Remove,
+        styles: manner.styles,
+        stale: manner.stale,
         removed: &removed,
         copies: &[],
         allowed: None,
     };
-    links::plan(&path, current, &wish, &mut plan)?;
-    let found = wanted.iter().filter(|file| file.kind == LinkKind::Certificate).count();
-    plan.outputs.push((path, found));
-    Ok(plan)
+    let links = links::plan(&path, current, &wish, &mut plan)?.links;
+    let found: HashSet<&OsStr> = wanted
+        .iter()
+        .filter(|file| file.kind == LinkKind::Certificate)
+        .map(|file| file.name.as_os_str())
+        .collect();
+    plan.outputs.push((path, found.len()));
+    Ok(Rehash { plan, links, skipped })
+}
+
+/// Members whose certificate or CRL an earlier one holds too.
+fn duplicates(wanted: &[Wanted]) -> Vec<Skipped> {
+    let mut first: HashMap<(LinkKind, Fingerprint), &OsStr> = HashMap::new();
+    let mut out: Vec<Skipped> = Vec::new();
+    for file in wanted {
+        let known = *first.entry((file.kind, file.fingerprint)).or_insert(&file.name);
+        let told = out.last().is_some_and(|last| last.name == file.name);
+        if known != file.name && !told {
+            out.push(Skipped { name: file.name.clone(), why: Skip::Duplicate(file.kind) });
+        }
+    }
+    out
 }
 
 /// Members and inputs that could not be read, with their source. Keys are not trust, and often unreadable on purpose.
@@ -60,13 +132,13 @@ pub(super) fn refuse_unreadable(store: &Store, directory: SourceId) -> Result<()
 }
 
 /// The files of a directory that want a link, by name: those that `openssl rehash` looks at, with exactly one
-/// certificate or CRL.
+/// certificate or CRL. And those that it looks at and that get none.
 pub(super) fn wanted(
     store: &Store,
     directory: SourceId,
     removed: &HashSet<OsString>,
-    plan: &mut Plan,
-) -> Vec<Wanted> {
+    styles: &[HashStyle],
+) -> (Vec<Wanted>, Vec<Skipped>) {
     let path = &store.source(directory).path;
     let mut names: Vec<(OsString, FileId)> = Vec::new();
     for (id, file) in store.members_of(directory) {
@@ -82,20 +154,32 @@ pub(super) fn wanted(
     }
     names.sort();
     let mut out = Vec::new();
+    let mut skipped = Vec::new();
     for (name, id) in names {
         let file = store.file(id);
         match content(store, id) {
-            Some((kind, hash, fingerprint)) => out.push(Wanted { name, kind, hash, fingerprint }),
+            Some((kind, hashes, fingerprint)) => {
+                for style in styles {
+                    let hash = match style {
+                        HashStyle::Canonical => hashes.canonical,
+                        HashStyle::Old => hashes.old,
+                    };
+                    out.push(Wanted { name: name.clone(), kind, hash, fingerprint });
+                }
+            }
             None if store.source(file.source).inside == Some(directory) && file.occurrences.len() > 1 => {
                 // A CAfile in the directory is no member of it.
             }
-            None => {
-                let reason = format!("no link: {}", why_not(file));
-                plan.change(Action::Keep, path.join(&name), None, reason);
-            }
+            None => skipped.push(Skipped { name, why: Skip::NotOne(why_not(file)) }),
         }
     }
-    out
+    (out, skipped)
+}
+
+/// What a look-up asks for, by either hash.
+struct Hashes {
+    canonical: u32,
+    old: u32,
 }
 
 /// A name that `openssl rehash` reads: it ends in .pem, .crt, .cer or .crl, in any case, and is no hash link.
@@ -108,17 +192,16 @@ fn is_content(name: &[u8]) -> bool {
 }
 
 /// The one certificate or CRL of a file; a certificate goes before a CRL in the same file.
-fn content(
-    store: &Store,
-    id: FileId,
-) -> Option<(LinkKind, u32, crate::certificate::fingerprint::Fingerprint)> {
+fn content(store: &Store, id: FileId) -> Option<(LinkKind, Hashes, Fingerprint)> {
     let file = store.file(id);
     let damaged = file
         .others
         .iter()
         .any(|block| matches!(block.kind, OtherKind::Malformed { .. } | OtherKind::NotACertificate(_)));
     let mut lists = file.others.iter().filter_map(|block| match block.kind {
-        OtherKind::Crl { issuer_hash, fingerprint, .. } => Some((issuer_hash, fingerprint)),
+        OtherKind::Crl { issuer_hash, issuer_hash_old, fingerprint } => {
+            Some((issuer_hash, issuer_hash_old, fingerprint))
+        }
         _ => None,
     });
     // What OpenSSL sees of the file: a block hidden behind text is none to it.
@@ -126,11 +209,14 @@ fn content(
     match (file.occurrences.len(), loaded.as_slice()) {
         (_, [one]) if complete => {
             let certificate = store.certificate(store.occurrence(*one).certificate);
-            Some((LinkKind::Certificate, certificate.subject_hash?, certificate.fingerprint))
+            // OpenSSL refuses a certificate whose name has no canonical form, so it is not found by the old hash either.
+            let hashes = Hashes { canonical: certificate.subject_hash?, old: certificate.subject_hash_old };
+            Some((LinkKind::Certificate, hashes, certificate.fingerprint))
         }
         (0, _) if !damaged => {
-            let (hash, fingerprint) = lists.next()?;
-            if lists.next().is_some() { None } else { Some((LinkKind::Crl, hash?, fingerprint)) }
+            let (canonical, old, fingerprint) = lists.next()?;
+            let hashes = Hashes { canonical: canonical?, old: old? };
+            if lists.next().is_some() { None } else { Some((LinkKind::Crl, hashes, fingerprint)) }
         }
         _ => None,
     }

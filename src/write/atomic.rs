@@ -7,8 +7,9 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::error::{Error, Result};
@@ -16,6 +17,9 @@ use crate::store::root::Root;
 
 /// Names that are tried before staging gives up: each is one that somebody else has.
 const ATTEMPTS: u32 = 100;
+/// How often a lock is asked for, and how long between.
+const LOCK_ATTEMPTS: u32 = 60;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A directory that is written in, held open, so that it stays the same one.
@@ -31,6 +35,33 @@ pub struct Staged<'a> {
     directory: &'a Directory,
     name: OsString,
     armed: bool,
+}
+
+/// A directory in which no other castore makes links as long as this lives: flock(2) on the directory itself, which
+/// leaves nothing behind.
+#[derive(Debug)]
+pub struct Lock {
+    _handle: OwnedFd,
+}
+
+impl Lock {
+    /// Waits for whoever has the lock, up to three seconds; `None` where that one still has it then. Whoever may read a directory may lock it: a lock that was waited for without end would let anybody
+    /// keep a store from ever being mended.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the directory cannot be opened.
+    pub fn take(root: &Root, path: &Path) -> Result<Option<Self>> {
+        let Directory { handle, .. } = Directory::open(root, path)?;
+        for _ in 0..LOCK_ATTEMPTS {
+            match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(Self { _handle: handle })),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOCK_PAUSE),
+                // A file system without locks: nobody holds one.
+                Err(_) => return Ok(Some(Self { _handle: handle })),
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl Directory {
