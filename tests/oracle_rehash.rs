@@ -15,6 +15,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,11 +59,24 @@ fn key() -> String {
 }
 
 fn hash(certificate: &Certificate) -> String {
-    support::openssl_view(certificate.pem().as_bytes()).expect("OpenSSL reads it").subject_hash
+    hashes(certificate).0
 }
 
 fn old_hash(certificate: &Certificate) -> String {
-    support::openssl_view(certificate.pem().as_bytes()).expect("OpenSSL reads it").subject_hash_old
+    hashes(certificate).1
+}
+
+/// Both hashes, by OpenSSL, which is asked once a subject.
+fn hashes(certificate: &Certificate) -> (String, String) {
+    static KNOWN: Mutex<BTreeMap<Vec<u8>, (String, String)>> = Mutex::new(BTreeMap::new());
+    let known = KNOWN.lock().expect("no thread panicked").get(&certificate.subject).cloned();
+    known.unwrap_or_else(|| {
+        let view = support::openssl_view(certificate.pem().as_bytes()).expect("OpenSSL reads it");
+        let hashes = (view.subject_hash, view.subject_hash_old);
+        let mut known = KNOWN.lock().expect("no thread panicked");
+        known.insert(certificate.subject.clone(), hashes.clone());
+        hashes
+    })
 }
 
 fn put(directory: &Path, name: impl AsRef<OsStr>, content: impl AsRef<[u8]>) {
@@ -96,16 +110,18 @@ struct Shape {
     /// Whether there is something to do.
     changes: bool,
     expect: Expect,
+    /// Whether all that is found is found by the old hash as well, where links of that kind are asked for.
+    by_old: bool,
     build: fn(&Path),
 }
 
 const fn shape(name: &'static str, build: fn(&Path)) -> Shape {
-    Shape { name, changes: true, expect: AsOpenssl, build }
+    Shape { name, changes: true, expect: AsOpenssl, by_old: true, build }
 }
 
 /// Nothing is to be done, for OpenSSL neither.
 const fn settled(name: &'static str, build: fn(&Path)) -> Shape {
-    Shape { name, changes: false, expect: AsOpenssl, build }
+    Shape { name, changes: false, expect: AsOpenssl, by_old: true, build }
 }
 
 const fn otherwise(
@@ -114,7 +130,12 @@ const fn otherwise(
     found: fn() -> Vec<Certificate>,
     build: fn(&Path),
 ) -> Shape {
-    Shape { name, changes: true, expect: Found(reason, found), build }
+    Shape { name, changes: true, expect: Found(reason, found), by_old: true, build }
+}
+
+/// What a file or link finds that has a name by the new hash alone gets none by the old one: it is no member.
+const fn not_by_old(shape: Shape) -> Shape {
+    Shape { by_old: false, ..shape }
 }
 
 /// `do_dir` of apps/rehash.c keeps each link whose number lies below the count of its hash, whatever it leads to.
@@ -430,7 +451,7 @@ const SHAPES: &[Shape] = &[
             link(d, format!("{}.7", hash(&root(1))), "a.pem");
         },
     ),
-    otherwise(
+    not_by_old(otherwise(
         "a regular file has the name of a link",
         "the file is overwritten without a word, and its certificate lost",
         || vec![same(1), same(2)],
@@ -438,8 +459,8 @@ const SHAPES: &[Shape] = &[
             put(d, format!("{}.0", hash(&same(1))), same(1).pem());
             put(d, "a.pem", same(2).pem());
         },
-    ),
-    otherwise(
+    )),
+    not_by_old(otherwise(
         "links to files outside",
         "they are deleted as stale",
         || vec![root(1), root(2), root(3)],
@@ -451,7 +472,7 @@ const SHAPES: &[Shape] = &[
             let real = fs::canonicalize(d.join("../outside/c")).expect("the file");
             link(d, format!("{}.0", hash(&root(3))), real);
         },
-    ),
+    )),
     otherwise(
         "three hundred of one subject",
         "it has 256 places for one hash",
@@ -467,7 +488,7 @@ const SHAPES: &[Shape] = &[
             mknodat(CWD, d.join("a.pem"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).expect("a FIFO");
         },
     ),
-    otherwise(
+    not_by_old(otherwise(
         "what tools leave behind",
         "a dot file is taken for a member; castore takes one only where a link names it",
         || vec![root(1), root(3)],
@@ -477,7 +498,7 @@ const SHAPES: &[Shape] = &[
             put(d, ".c.pem", root(3).pem());
             link(d, format!("{}.0", hash(&root(3))), ".c.pem");
         },
-    ),
+    )),
 ];
 
 // ---- Runs ----------------------------------------------------------------------------------------------------
@@ -503,8 +524,13 @@ fn ends(directory: &Path, arguments: &[&str], status: i32) {
 /// Runs `openssl rehash`; its status is the number of what it takes for errors, so no matter. `false`: it had to be
 /// stopped.
 fn openssl_rehash(directory: &Path) -> bool {
+    openssl_rehash_with(directory, &[])
+}
+
+fn openssl_rehash_with(directory: &Path, arguments: &[&str]) -> bool {
     let mut child = support::required("openssl")
         .arg("rehash")
+        .args(arguments)
         .arg(directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -644,18 +670,115 @@ fn shapes() {
     }
     let names: BTreeSet<&str> = SHAPES.iter().map(|shape| shape.name).collect();
     assert_eq!(names.len(), SHAPES.len(), "a name twice");
-    let wrong: Vec<String> = support::in_two_threads(SHAPES, |_, shape| {
-        let result = std::panic::catch_unwind(|| hold(shape));
+    all_wrong(SHAPES, |shape| shape.name.to_owned(), hold);
+}
+
+/// The options of `openssl rehash`, alone and together.
+const MANNERS: &[&[&str]] = &[
+    &["-compat"],
+    &["-old"],
+    &["-n"],
+    &["-compat", "-n"],
+    &["-old", "-n"],
+    // The last one of two counts.
+    &["-old", "-compat"],
+    &["-compat", "-old"],
+];
+
+/// All certificates in the files of a directory that a look-up by OpenSSL 0.9.8's hash finds.
+fn found_by_old(directory: &Path, asked: &[Certificate]) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for certificate in asked {
+        let (fingerprint, hash) = (support::sha256_hex(&certificate.der()), old_hash(certificate));
+        for number in 0.. {
+            let Ok(bytes) = fs::read(directory.join(format!("{hash}.{number}"))) else { break };
+            let mut blocks = support::certificate_blocks(&bytes).into_iter();
+            if blocks.any(|block| support::sha256_hex(&support::block_der(&block)) == fingerprint) {
+                out.insert(fingerprint.clone());
+            }
+        }
+    }
+    out
+}
+
+/// One shape under one set of options, in the spelling of `openssl rehash`.
+fn hold_manner(shape: &Shape, manner: &[&str]) {
+    let root = tempfile::tempdir().expect("a directory");
+    let own = build(shape, &root.path().join("own"));
+    let theirs = build(shape, &root.path().join("theirs"));
+    let content = contents(&own);
+    let before = links(&own);
+    ends(&own, manner, 0);
+    let after = support::tree_state(&own);
+    assert_eq!(contents(&own), content, "something else than links was changed");
+    ends(&own, &[manner, &["--check"]].concat(), 0);
+    ends(&own, manner, 0);
+    assert_eq!(support::tree_state(&own), after, "the second run wrote");
+    if manner.contains(&"-n") {
+        let gone: Vec<_> = before.keys().filter(|name| !links(&own).contains_key(*name)).collect();
+        assert_eq!(gone, Vec::<&OsString>::new(), "links were removed");
+    } else {
+        assert_no_gaps(&own);
+    }
+    match &shape.expect {
+        AsOpenssl => {
+            assert!(openssl_rehash_with(&theirs, manner), "openssl rehash does not end");
+            assert_eq!(links(&own), links(&theirs), "castore's links beside OpenSSL's");
+        }
+        Found(_, found) => {
+            // Where OpenSSL is wrong without options it is no judge with them.
+            let found = found();
+            let expected: BTreeSet<String> =
+                found.iter().map(|certificate| support::sha256_hex(&certificate.der())).collect();
+            let old = manner.iter().rev().find(|option| ["-old", "-compat"].contains(option));
+            if old != Some(&"-old") {
+                let asked: Vec<Vec<u8>> = found.iter().map(|one| one.pem().into_bytes()).collect();
+                assert_eq!(support::openssl_verify_each(Trust::CaPath(&own), &asked), expected);
+            }
+            if old.is_some() && shape.by_old {
+                assert_eq!(found_by_old(&own, &found), expected);
+            }
+        }
+    }
+}
+
+fn all_wrong<T: Sync>(items: &[T], name: impl Fn(&T) -> String + Sync, work: impl Fn(&T) + Sync) {
+    let wrong: Vec<String> = support::in_two_threads(items, |_, item| {
+        // What the closure holds is not looked at again after a panic.
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(item)));
         result.err().map(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            format!("{}: {}", shape.name, text.unwrap_or_default())
+            format!("{}: {}", name(item), text.unwrap_or_default())
         })
     })
     .into_iter()
     .flatten()
     .collect();
-    assert!(wrong.is_empty(), "{} of {} shapes:\n\n{}", wrong.len(), SHAPES.len(), wrong.join("\n\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n\n{}", wrong.len(), items.len(), wrong.join("\n\n"));
+}
+
+#[test]
+fn shapes_under_the_options_of_openssl() {
+    if support::skip_without(&["openssl"]) {
+        return;
+    }
+    let all: Vec<(&Shape, &[&str])> = SHAPES
+        .iter()
+        .enumerate()
+        .flat_map(|(index, shape)| MANNERS.iter().map(move |manner| (index, shape, *manner)))
+        // Which of two options counts, few shapes show; what many files show, one set of options.
+        .filter(|(index, shape, manner)| match shape.name {
+            "three hundred of one subject" => *manner == ["-compat"],
+            _ => *index < 6 || !(manner.contains(&"-old") && manner.contains(&"-compat")),
+        })
+        .map(|(_, shape, manner)| (shape, manner))
+        .collect();
+    all_wrong(
+        &all,
+        |(shape, manner)| format!("{} {manner:?}", shape.name),
+        |(shape, manner)| hold_manner(shape, manner),
+    );
 }
 
 /// Links of both kinds at once, over a real store that somebody damaged.
