@@ -12,87 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
-use std::sync::Mutex;
+use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use support::capath::{
+    all_wrong, contents, crl, hash, key, link, links, numbered, old_hash, put, root, same, wait,
+};
 use support::der::{self, Certificate, oids};
 use support::{EntryKind, Trust};
 
 /// `openssl rehash` waits for ever where a FIFO has a member's name.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-// ---- Material ------------------------------------------------------------------------------------------------
-
-fn root(number: u64) -> Certificate {
-    Certificate::root(&format!("Castore Test Root {number:03}"), number)
-}
-
-/// Another certificate of one subject.
-fn same(number: u64) -> Certificate {
-    Certificate::root("Castore Test One Subject", number)
-}
-
-/// A CRL of an issuer; another number gives another list.
-fn crl(issuer: &Certificate, number: u8) -> String {
-    let algorithm = der::algorithm(oids::ECDSA_SHA256, &[]);
-    let signed = der::sequence(&[
-        der::integer(&[1]),
-        algorithm.clone(),
-        issuer.subject.clone(),
-        der::utc_time(&format!("2601010000{number:02}Z")),
-        der::utc_time("450101000000Z"),
-    ]);
-    let signature = der::bit_string(&der::sequence(&[der::integer(&[1]), der::integer(&[1])]));
-    der::pem("X509 CRL", &der::sequence(&[signed, algorithm, signature]))
-}
-
-/// A key that belongs to nothing: OpenSSL reads it as an Ed25519 key (RFC 8410 section 7).
-fn key() -> String {
-    let inner = der::octet_string(&[7; 32]);
-    let algorithm = der::algorithm(oids::ED25519, &[]);
-    der::pem("PRIVATE KEY", &der::sequence(&[der::integer(&[0]), algorithm, der::octet_string(&inner)]))
-}
-
-fn hash(certificate: &Certificate) -> String {
-    hashes(certificate).0
-}
-
-fn old_hash(certificate: &Certificate) -> String {
-    hashes(certificate).1
-}
-
-/// Both hashes, by OpenSSL, which is asked once a subject.
-fn hashes(certificate: &Certificate) -> (String, String) {
-    static KNOWN: Mutex<BTreeMap<Vec<u8>, (String, String)>> = Mutex::new(BTreeMap::new());
-    let known = KNOWN.lock().expect("no thread panicked").get(&certificate.subject).cloned();
-    known.unwrap_or_else(|| {
-        let view = support::openssl_view(certificate.pem().as_bytes()).expect("OpenSSL reads it");
-        let hashes = (view.subject_hash, view.subject_hash_old);
-        let mut known = KNOWN.lock().expect("no thread panicked");
-        known.insert(certificate.subject.clone(), hashes.clone());
-        hashes
-    })
-}
-
-fn put(directory: &Path, name: impl AsRef<OsStr>, content: impl AsRef<[u8]>) {
-    fs::write(directory.join(name.as_ref()), content).expect("the file can be written");
-}
-
-fn link(directory: &Path, name: impl AsRef<OsStr>, target: impl AsRef<Path>) {
-    symlink(target, directory.join(name.as_ref())).expect("the link can be made");
-}
-
-/// `1.pem` and so on.
-fn numbered(directory: &Path, certificates: impl IntoIterator<Item = Certificate>) {
-    for (number, certificate) in certificates.into_iter().enumerate() {
-        put(directory, format!("{:03}.pem", number + 1), certificate.pem());
-    }
-}
 
 // ---- Shapes --------------------------------------------------------------------------------------------------
 
@@ -544,41 +477,6 @@ fn openssl_rehash_with(directory: &Path, arguments: &[&str]) -> bool {
     ended
 }
 
-fn wait(child: &mut Child, patience: Duration) -> bool {
-    let start = Instant::now();
-    loop {
-        if child.try_wait().expect("the child is ours").is_some() {
-            return true;
-        }
-        if start.elapsed() > patience {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// All links of a directory: name and target. Paths that differ between two directories are written alike.
-fn links(directory: &Path) -> BTreeMap<OsString, PathBuf> {
-    let base = fs::canonicalize(directory.join("..")).expect("the directory");
-    support::tree_state(directory)
-        .into_iter()
-        .filter_map(|(name, state)| Some((name.into_os_string(), state.target?)))
-        .map(|(name, target)| match target.strip_prefix(&base) {
-            Ok(rest) => (name, Path::new("BASE").join(rest)),
-            Err(_) => (name, target),
-        })
-        .collect()
-}
-
-/// Contents of all that is no link, by name; a directory has none.
-fn contents(directory: &Path) -> BTreeMap<PathBuf, (Option<String>, u32)> {
-    support::tree_state(directory)
-        .into_iter()
-        .filter(|(_, state)| state.kind != EntryKind::Link)
-        .map(|(name, state)| (name, (state.sha256, state.mode)))
-        .collect()
-}
-
 /// Whether the hash links are numbered without a gap, and only such names as OpenSSL looks up stand there.
 fn assert_no_gaps(directory: &Path) {
     let mut numbers: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -740,22 +638,6 @@ fn hold_manner(shape: &Shape, manner: &[&str]) {
             }
         }
     }
-}
-
-fn all_wrong<T: Sync>(items: &[T], name: impl Fn(&T) -> String + Sync, work: impl Fn(&T) + Sync) {
-    let wrong: Vec<String> = support::in_two_threads(items, |_, item| {
-        // What the closure holds is not looked at again after a panic.
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(item)));
-        result.err().map(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            format!("{}: {}", name(item), text.unwrap_or_default())
-        })
-    })
-    .into_iter()
-    .flatten()
-    .collect();
-    assert!(wrong.is_empty(), "{} of {}:\n\n{}", wrong.len(), items.len(), wrong.join("\n\n"));
 }
 
 #[test]

@@ -10,6 +10,7 @@
     reason = "tests read and write files, run programs and say what they skip; the fence is for the library"
 )]
 
+pub mod capath;
 pub mod cases;
 pub mod der;
 pub mod inputs;
