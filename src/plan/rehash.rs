@@ -13,6 +13,7 @@ use crate::certificate::fingerprint::Fingerprint;
 use crate::error::Refusal;
 use crate::escape::visible_path;
 use crate::openssl::hash_link::{LinkKind, LinkName};
+use crate::openssl::locations;
 use crate::openssl::name_hash::HashStyle;
 use crate::store::content::OtherKind;
 use crate::store::model::{File, FileId, Store, Trouble};
@@ -167,13 +168,18 @@ pub(super) fn wanted(
                     out.push(Wanted { name: name.clone(), kind, hash, fingerprint });
                 }
             }
-            None if store.source(file.source).inside == Some(directory) && file.occurrences.len() > 1 => {
-                // A CAfile in the directory is no member of it.
-            }
+            // A CAfile beside the members. Only the name makes one: of any other file with several certificates it must
+            // be said that it gets no link.
+            None if file.occurrences.len() > 1 && is_bundle(&name) => {}
             None => skipped.push(Skipped { name, why: Skip::NotOne(why_not(file)) }),
         }
     }
     (out, skipped)
+}
+
+/// Whether a file of this name is one that tools write for readers of whole files.
+fn is_bundle(name: &OsStr) -> bool {
+    locations::is_bundle_name(name.as_bytes()) || locations::is_for_other_purposes(name.as_bytes())
 }
 
 /// What a look-up asks for, by either hash.
