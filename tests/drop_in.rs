@@ -110,8 +110,11 @@ fn found(directory: &Path, asked: &[Certificate]) -> usize {
 
 // ---- openssl rehash: lines and words ---------------------------------------------------------------------------
 
+/// A directory by its name, and what makes it.
+type Shape = (&'static str, fn(&Path));
+
 /// Directories that `openssl rehash` handles right.
-const RIGHT: &[(&str, fn(&Path))] = &[
+const RIGHT: &[Shape] = &[
     ("empty", |_| {}),
     ("fresh", one_and_two),
     ("right already", |d| {
@@ -524,7 +527,7 @@ fn a_directory_that_may_not_be_written() {
 
 /// Directories that `c_rehash` handles right, or that castore handles alike. The script numbers anew at each run, so
 /// there is no more than one link by a hash where links stand already.
-const SCRIPT_RIGHT: &[(&str, fn(&Path))] = &[
+const SCRIPT_RIGHT: &[Shape] = &[
     ("empty", |_| {}),
     ("fresh", |d| numbered(d, (1..=5).map(root))),
     ("three of one subject", |d| numbered(d, (1..=3).map(same))),

@@ -136,17 +136,92 @@ Whether a bundle is minimal: status 1 where it is not.
 "#;
 
 const REHASH: &str = r#".SH LINKS
-A file is linked when its name ends in .pem, .crt, .cer or .crl and it holds exactly one certificate or CRL, as
-\fBopenssl\-rehash\fR(1) does. Numbers have no gap. A link that works keeps its number, also one to a file elsewhere, as
+A file is linked when its name ends in .pem, .crt, .cer or .crl, in any case, and it holds exactly one certificate or CRL,
+as \fBopenssl\-rehash\fR(1) does. Numbers have no gap. A link that works keeps its number, also one to a file elsewhere, as
 long as it is the only way to its certificate. A file that is named like a hash link is never overwritten. At no moment is
-a certificate lost that was found before.
+a certificate lost that was found before: a link is moved over the one it replaces, and what is stale goes last.
+.PP
+Directories are done one after the other, each locked (\fBflock\fR(2)) from reading to writing. One that cannot be done
+does not stop the others; the status is 2 then.
+.PP
+With \-\-old, OpenSSL 1.0.0 and later find nothing in the directory any more, unless \-\-keep is given too. The last one of
+\-\-old and \-\-compat counts.
+.SH IN PLACE OF OPENSSL REHASH
+\fB\-old\fR, \fB\-compat\fR, \fB\-n\fR, \fB\-v\fR, \fB\-h\fR and \fB\-help\fR are taken with one dash or two, up to
+\fB\-\-\fR. \fB\-provider\fR, \fB\-provider\-path\fR and \fB\-propquery\fR are bad usage: castore computes hashes itself.
+\fB\-v\fR prints the same lines: \fBDoing DIR\fR, a \fBlink FILE \-> HASH.N\fR for each link that is wanted, also where it
+stands already, an \fBunlink HASH.N\fR for each that goes; in order of names, where OpenSSL's order is that of a hash
+table. With \-\-dry\-run or \-\-check it prints them and writes nothing. Members without a link are named on standard error
+in OpenSSL's words, behind castore's name, so that nobody takes it for the other program. Control characters in names are
+escaped.
+.PP
+The links are the same wherever OpenSSL makes them right. What differs:
+.IP \(bu 2
+An upper\-case link or one with leading zeros counts as there for OpenSSL, and the one that is looked up is never made.
+castore replaces it.
+.IP \(bu 2
+OpenSSL keeps a wrong or dangling link whose number lies below the count, and leaves one beyond the count for ever. castore
+replaces and removes them.
+.IP \(bu 2
+OpenSSL overwrites a regular file that is named like a link. castore counts it as what it holds, or stops with status 2
+where it holds something else.
+.IP \(bu 2
+OpenSSL removes a name and makes it anew, without lock and flush. castore renames, locks and flushes. A lock that somebody
+else holds is waited for three seconds.
+.IP \(bu 2
+OpenSSL has 256 places for one subject, and compares within them one by one. castore has no limit.
+.IP \(bu 2
+OpenSSL removes links to files outside the directory. castore keeps one that works, by a hash that is asked for, and is the
+only way to its certificate.
+.IP \(bu 2
+OpenSSL's status is the number of errors (256 of them are 0), and 0 for an option that it does not know. castore's is 0, 1
+(\-\-check alone) or 2. A member without a certificate is no error, and is named. A member that cannot be read stops its
+directory.
+.IP \(bu 2
+A FIFO or device does not make castore wait.
+.IP \(bu 2
+Dot files and what tools leave behind are no members; a bundle under a name that distributions give it is passed over
+without a warning.
+.IP \(bu 2
+A directory that may not be written is no error where nothing is to be done.
+.SH IN PLACE OF C_REHASH
+Called \fBc_rehash\fR, castore reads that program's command line: \fBc_rehash\fR [\fB\-h\fR] [\fB\-help\fR] [\fB\-n\fR]
+[\fB\-v\fR] [\fB\-\-\fR] [\fIDIR\fR...]. It makes links by both hashes, and always prints \fBDoing DIR\fR. To install it:
+.PP
+.RS
+ln \-s castore /usr/local/bin/c_rehash
+.RE
+.PP
+As there, what is no directory is passed over with status 0 (castore says so on standard error), a directory that may not
+be written is \fBSkipping DIR, can't write\fR on standard output, and an empty SSL_CERT_DIR counts as not set. What differs
+beside the above:
+.IP \(bu 2
+The script removes all links first, those of other lengths than eight digits too, and makes them anew one by one: meanwhile
+nothing is found. With \fB\-v\fR it prints each of them; castore prints an \fBunlink\fR only for what goes.
+.IP \(bu 2
+The script takes any name with .pem, crt or cer in it (notes\-on\-crt.txt, x.pem.bak), and the first of several certificates
+in a file. castore takes the names and files above. It takes .PEM, too.
+.IP \(bu 2
+The script makes no link in a second directory for a certificate that the first one has. castore does.
+.IP \(bu 2
+A file with a certificate and a CRL is linked for both by the script, for the certificate by castore and \fBopenssl
+rehash\fR.
+.IP \(bu 2
+The variable OPENSSL means nothing: no other program is run. The status is 0 or 2.
 .SH EXAMPLES
 .TP
 castore rehash \-\-dry\-run /etc/ssl/certs
 What would change.
+.TP
+castore rehash \-compat \-v certs
+Links by both hashes, told as OpenSSL tells them.
 "#;
 
 const SHARED: &str = r#".SH ENVIRONMENT
+.TP
+SSL_CERT_FILE, SSL_CERT_DIR
+What \fBaudit\fR looks at where no path is named. SSL_CERT_DIR, a list with colons: the directories that \fBrehash\fR works
+on where none is named; set and empty it names none. They say nothing of a \-\-root.
 .TP
 NO_COLOR
 No colour, whatever it is set to; \-\-color goes before it.
@@ -162,7 +237,8 @@ Done. Findings do not change this.
 \fBaudit\fR: there are findings at or above \-\-fail\-on. \fBcompact\fR and \fBrehash\fR with \-\-check: something would change.
 .TP
 2
-No answer: bad usage, a named path that cannot be read, a refused write. Nothing was changed.
+No answer: bad usage, a named path that cannot be read, a refused write. Nothing was changed; \fBrehash\fR does the other
+directories all the same.
 .SH FILES
 .TP
 /etc/ssl/certs
