@@ -779,6 +779,14 @@ fn faults_of_c_rehash() {
         linked.dedup();
         assert_eq!(linked, expected, "{program:?}");
     }
+    // It links a file for the certificate and for the CRL in it; `openssl rehash` and castore for the certificate.
+    for (program, arguments, expected) in
+        [(CastoreAsScript, &["d"][..], 2), (Openssl, &["-compat", "d"], 2), (Script, &["d"], 4)]
+    {
+        let folder = folder(|d| put(d, "a.pem", root(1).pem() + &crl(&root(1), 1)));
+        assert_eq!(run(program, folder.path(), arguments).status, Some(0));
+        assert_eq!(links(&d(&folder)).len(), expected, "{program:?}");
+    }
     // A regular file with a link's name stands in its way without a word: the certificate has no link.
     for (program, expected) in [(CastoreAsScript, 2), (Script, 1)] {
         let folder = folder(|d| {
