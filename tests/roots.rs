@@ -1001,6 +1001,8 @@ fn stays_inside(call: &str, root: &Path) -> bool {
             let mut rest = rest.split('"').skip(2);
             below(rest.next().unwrap_or_default()) && rest.next().is_some_and(|name| !name.contains('/'))
         }
+        // Whether the directory that is open may be written.
+        "faccessat2" => below(handle) && path == ".",
         "renameat" | "renameat2" => below(handle) && !path.contains('/'),
         "openat" => {
             below(handle)
@@ -1049,6 +1051,8 @@ fn nothing_outside_the_root_is_opened() {
         ],
         &["rehash", "--root", path, CERTS, "--dry-run"],
         &["rehash", "--root", path, CERTS],
+        &["rehash", "--root", path, "-compat", "-v"],
+        &["rehash", "--root", path, "-old", CERTS, "/gone", "/etc"],
         &["compact", "--root", path, CERTS, "--bundle", "/opt/new.pem"],
         &["compact", "--root", path, CERTS, "--capath", "/opt/new"],
         &["compact", "--root", path, CERTS, "--bundle", "/opt/new.pem", "--capath", "/opt/new"],
