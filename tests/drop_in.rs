@@ -406,6 +406,19 @@ fn directories_of_the_environment() {
     }
 }
 
+/// Where the lines cannot be written, the links are made all the same, in all directories.
+#[test]
+fn nobody_listens() {
+    for program in [Castore, CastoreAsScript] {
+        let folder = three();
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("the device");
+        let mut command = command(program);
+        let output = command.args(["-v", "a", "b", "c"]).current_dir(folder.path()).stdout(full).output();
+        assert_eq!(output.expect("it starts").status.code(), Some(2), "{program:?}");
+        assert_eq!(done(&folder), ["a", "b", "c"], "{program:?}");
+    }
+}
+
 /// Without a name and a variable: certs in OPENSSLDIR. All of this inside a namespace where that is a directory made here.
 #[test]
 fn the_default_directory() {

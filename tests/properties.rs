@@ -22,12 +22,14 @@ use castore::certificate::CertificateDer;
 use castore::certificate::name::to_rfc2253;
 use castore::cost::estimate::OPENSSL_3_0;
 use castore::error::Refusal;
+use castore::openssl::name_hash::HashStyle;
 use castore::openssl::name_hash::{subject_hash, subject_hash_old};
 use castore::pem::decode::decode;
 use castore::pem::encode::encode;
 use castore::pem::label::Label;
 use castore::pem::scan::scan;
 use castore::plan::compact::{BundleOutput, CapathOutput, Outputs, compact};
+use castore::plan::links::Stale;
 use castore::plan::policy::{ExpiredPolicy, GainPolicy, Order, Policy, PrunePolicy};
 use castore::plan::rehash::{Manner, rehash};
 use castore::plan::{Plan, Step};
@@ -439,15 +441,27 @@ proptest! {
         members in members(),
         hash_named in prop::collection::btree_set(0..24_usize, 0..3),
         links in prop::collection::vec(random_link(), 0..12),
+        styles in prop::sample::select(vec![
+            &[HashStyle::Canonical][..],
+            &[HashStyle::Canonical, HashStyle::Old][..],
+        ]),
+        stale in prop::sample::select(vec![Stale::Remove, Stale::Keep]),
     ) {
+        let manner = Manner { styles, stale };
         let base = tempfile::tempdir().expect("a directory");
         let hash_named: Vec<usize> = hash_named.into_iter().collect();
         let directory = fill(base.path(), &members, &hash_named, &links);
         let before = found_in(&directory);
-        let plan = rehash(&load_one(&directory), SourceId(0), Manner::default()).expect("nothing is in the way").plan;
+        let names_before = support::names_in(&directory);
+        let plan = rehash(&load_one(&directory), SourceId(0), manner).expect("nothing is in the way").plan;
         apply_watched(&plan, &directory, &before)?;
 
-        assert_gap_free(&directory)?;
+        if stale == Stale::Remove {
+            assert_gap_free(&directory)?;
+        } else {
+            let names = support::names_in(&directory);
+            prop_assert!(names_before.iter().all(|name| names.contains(name)), "a name has gone");
+        }
         let found = found_in(&directory);
         let wanted: BTreeSet<String> =
             members.iter().chain(&hash_named).map(|number| POOL[*number].fingerprint.clone()).collect();
@@ -457,7 +471,7 @@ proptest! {
         prop_assert!(found.is_subset(&expected) || found.contains(&POOL[23].fingerprint));
 
         let state = support::tree_state(&directory);
-        let again = rehash(&load_one(&directory), SourceId(0), Manner::default()).expect("nothing is in the way").plan;
+        let again = rehash(&load_one(&directory), SourceId(0), manner).expect("nothing is in the way").plan;
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
         apply(&Root::host(), &again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(&directory), state);

@@ -475,6 +475,18 @@ fn several_directories_give_one_document() {
         .unwrap_or_else(|error| panic!("not one JSON document: {error}"));
     assert_eq!(complaints(&validator(), &report), Vec::<String>::new());
     assert_eq!(list(&report, "sources").len(), 2);
+
+    // Of those that can be done, where one cannot; by other options.
+    let several = ["rehash", "--format", "json", "--compat", "one", "gone", "two/a.pem", "two"];
+    let output = run(folder.path(), &arguments(&several));
+    assert_eq!(output.status.code(), Some(2));
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("not one JSON document: {error}"));
+    assert_eq!(complaints(&validator(), &report), Vec::<String>::new());
+    assert_eq!((list(&report, "sources").len(), list(&report, "changes").len()), (2, 2));
+    // Of none there is no document.
+    let output = run(folder.path(), &arguments(&["rehash", "--format", "json", "gone", "none"]));
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
 }
 
 // ---- The text and the JSON of one store ------------------------------------------------------------------------
