@@ -190,7 +190,8 @@ impl Run<'_> {
         if writes && !planned.plan.steps.is_empty() {
             match settings::may_write(root, path) {
                 Err(_) if self.called == Called::CRehash => {
-                    writeln!(io::stdout(), "Skipping {}, can't write", visible_path(path))?;
+                    // Whether or not anybody reads it: the status says it, too.
+                    let _ = writeln!(io::stdout(), "Skipping {}, can't write", visible_path(path));
                     return Ok(Some((Status::Failed, Plan::default())));
                 }
                 may => may?,
