@@ -93,7 +93,7 @@ fn all(arguments: &Rehash, called: Called, form: Form) -> Outcome {
         let there = |path: &&PathBuf| settings::is_directory(&root, path).is_ok_and(|there| there);
         let there: Vec<PathBuf> = directories.iter().filter(there).cloned().collect();
         // Those that cannot be read are told when it is their turn.
-        load::load_with(&there, &Loading { reach: reach(&root), comments: false })
+        load::load_with(&there, &Loading { reach: reach(&root), comments: false, readers: Vec::new() })
     });
     let run = Run { root: &root, arguments, called, form, alone: together.is_none() };
     let mut status = Status::Done;
