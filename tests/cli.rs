@@ -11,6 +11,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -633,6 +634,56 @@ fn every_report_can_be_json() {
     }
 }
 
+/// The names of the readers in a report.
+fn readers(ran: &Ran) -> BTreeSet<String> {
+    let rows = json(ran)["readers"].as_array().unwrap().clone();
+    rows.iter().map(|row| row["reader"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn readers_are_chosen_by_name() {
+    let folder = folder();
+    let audit = |list: &[&str]| run(&folder, &[&["audit", "a.pem", "--format", "json"][..], list].concat());
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(readers(&audit(&["--reader", "gnutls,go-1.19"])), set(&["gnutls", "go-1.19"]));
+    assert_eq!(
+        readers(&audit(&["--reader", "gnutls", "--reader", "openssl-4.0"])),
+        set(&["gnutls", "openssl-4.0"])
+    );
+    let all = readers(&audit(&["--reader", "all"]));
+    for name in ["openssl-1.1.1", "openssl-3.0", "openssl-3.5", "openssl-4.0", "gnutls", "go", "go-1.19"] {
+        assert!(all.contains(name), "{name}: {all:?}");
+    }
+    for list in ["openssl-2.0", "", "gnutls,", "GnuTLS"] {
+        let ran = audit(&["--reader", list]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{list:?}");
+        assert!(ran.stderr.contains("--reader"), "{list:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_openssl_of_a_root_is_the_one_inside_it() {
+    let folder = folder();
+    let library = "root/usr/lib/aarch64-linux-gnu";
+    fs::create_dir_all(folder.path().join(library)).unwrap();
+    fs::create_dir_all(folder.path().join("root/usr/lib64")).unwrap();
+    fs::copy(folder.path().join("a.pem"), folder.path().join("root/a.pem")).unwrap();
+    let found = || {
+        let ran = run(&folder, &["audit", "--root", "root", "/a.pem", "--format", "json"]);
+        readers(&ran).into_iter().find(|name| name.starts_with("openssl")).unwrap()
+    };
+    assert_eq!(found(), "openssl-3.0");
+    for (name, text, expected) in [
+        (format!("{library}/libcrypto.so.1.1"), "OpenSSL 1.1.1w  11 Sep 2023", "openssl-1.1.1"),
+        (format!("{library}/libcrypto.so.3"), "x\0OpenSSL 3.2.2 4 Jun 2024\0", "openssl-3.0"),
+        (format!("{library}/libcrypto.so.3"), "OpenSSL 3.x\0OpenSSL 3.5.6 7 Apr 2026\0", "openssl-3.5"),
+        ("root/usr/lib64/libcrypto.so.4".to_owned(), "", "openssl-4.0"),
+    ] {
+        fs::write(folder.path().join(&name), text).unwrap();
+        assert_eq!(found(), expected, "{name}");
+    }
+}
+
 #[test]
 fn texts_as_they_are_printed() {
     let folder = tempfile::tempdir().unwrap();
@@ -651,7 +702,10 @@ fn texts_as_they_are_printed() {
         ("compact-glued", &["compact", "--dry-run", "glued-markers-a/bundle.pem", "--bundle", "new.pem"]),
         ("compact-private-key", &["compact", "--dry-run", "private-key-a/bundle.pem", "--capath", "new"]),
     ] {
-        let ran = run_in(folder.path(), &[arguments, &at].concat());
+        // Whatever OpenSSL is installed here.
+        let readers: &[&str] =
+            if name.starts_with("audit") { &["--reader", "openssl-3.0,gnutls,go,rustls"] } else { &[] };
+        let ran = run_in(folder.path(), &[arguments, &at, readers].concat());
         assert_data_eq!(ran, snapshot(&format!("{name}.txt")));
     }
     let ran = run_in(folder.path(), &["rehash", "--dry-run", "stale-link-a/certs"]);

@@ -496,19 +496,21 @@ fn a_damaged_bundle() {
     let line = head.lines().count() as u64;
     // A certificate of its own, so that nothing but the damage is wrong.
     let cases = [
-        ("glued-boundary", format!("{}{last}", head.trim_end()), line),
+        (&["bundle-refused", "glued-boundary"][..], format!("{}{last}", head.trim_end()), line),
         (
-            "private-key",
+            &["private-key"],
             format!("{good}{}", support::der::pem("PRIVATE KEY", &pkcs8())),
             good.lines().count() as u64 + 1,
         ),
-        ("distrust-flattened", format!("{head}# Explicitly Distrust this one\n{last}"), line + 2),
+        (&["distrust-flattened"], format!("{head}# Explicitly Distrust this one\n{last}"), line + 2),
     ];
-    for (id, text, line) in cases {
+    for (ids, text, line) in cases {
+        // The damage itself comes last.
+        let id = ids.last().unwrap();
         fs::write(root.at(BUNDLE), text).unwrap();
         for paths in [&[][..], &[CERTS], &[BUNDLE]] {
             let audited = root.audit(paths);
-            audited.stops_for(&[id]);
+            audited.stops_for(ids);
             assert_eq!(audited.places(id), BTreeSet::from([(BUNDLE, line)]), "{id}");
         }
     }

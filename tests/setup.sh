@@ -3,7 +3,7 @@
 #
 #   tests/setup.sh
 #
-# Tools:    openssl (and c_rehash, where it is apart), certtool (gnutls-bin), python3 with ssl, strace,
+# Tools:    openssl with c_rehash, certtool (gnutls-bin), python3 with ssl, strace,
 #           groff (groff-base), trust (p11-kit), apt-get and dpkg-deb; Go 1.19 (golang-1.19-go). Root gets the
 #           missing ones by apt-get; anybody else is told what is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
