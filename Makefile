@@ -35,7 +35,7 @@ test: setup lint ## Everything that must pass before a commit lands
 	$(CARGO) test --all-features --no-fail-fast $(CARGOFLAGS)
 
 test-full: ## The same, with what takes longer
-	PROPTEST_CASES=2000 RUN_FULL=1 $(MAKE) test
+	PROPTEST_CASES=2000 CASTORE_MUTATIONS=2000 RUN_FULL=1 $(MAKE) test
 
 setup: ## Install what the tests need (root), or say what is missing; prepare their material
 	tests/setup.sh
