@@ -14,6 +14,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// Held by whoever reads or writes the README: parts of it are written by different tests.
+static README: Mutex<()> = Mutex::new(());
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -62,6 +66,73 @@ fn rendered(readme: &str, mut run: impl FnMut(&str) -> String) -> String {
     out
 }
 
+/// Stores of `fixtures/cases` in which libraries differ, and what is odd about each.
+const ODD_FILES: &[(&str, &str)] = &[
+    ("END and BEGIN on one line", "glued-markers-a"),
+    ("a byte order mark", "utf8-bom-a"),
+    ("a blank line in the base64", "blank-lines-a"),
+    ("a header in a block", "pem-headers-a"),
+    ("the last block is cut off", "truncated-a"),
+    ("an END is missing in the middle", "missing-end-a"),
+    ("a character that is not base64", "bad-base64-a"),
+    ("BEGIN and END name other labels", "marker-typo-a"),
+    ("bytes behind a certificate", "trailing-bytes-a"),
+    ("a BER length around a certificate", "ber-a"),
+    ("a serial number with a zero too many", "poison-a"),
+    ("a negative serial number", "serial-a"),
+    ("a certificate request in front", "other-blocks-a"),
+    ("TRUSTED CERTIFICATE beside CERTIFICATE", "trusted-cert-a"),
+    ("X509 CERTIFICATE", "x509-label-a"),
+];
+const LIBRARIES: &[(&str, &str)] = &[
+    ("openssl-3.0", "OpenSSL 3.0"),
+    ("gnutls", "GnuTLS"),
+    ("go", "Go"),
+    ("rustls", "rustls"),
+    ("java", "Java"),
+];
+
+/// What each library loads of each of them, as `castore audit` says it.
+fn table() -> String {
+    let titles: Vec<&str> = LIBRARIES.iter().map(|(_, title)| *title).collect();
+    let mut out =
+        format!("| | certificates | {} |\n|---|---|{}\n", titles.join(" | "), "---|".repeat(titles.len()));
+    let names: Vec<&str> = LIBRARIES.iter().map(|(name, _)| *name).collect();
+    for (what, case) in ODD_FILES {
+        let output = support::castore()
+            .args(["audit", "--format", "json", "--at", "2026-01-01", "--reader", &names.join(",")])
+            .arg(root().join("fixtures/cases").join(case).join("bundle.pem"))
+            .output()
+            .unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let _ = write!(out, "| {what} | {} |", report["summary"]["certificates"]);
+        for (name, _) in LIBRARIES {
+            let rows = report["readers"].as_array().unwrap();
+            let row = rows.iter().find(|row| row["reader"] == *name).unwrap();
+            let refused = if row["stopped_by"].is_null() { "" } else { "!" };
+            let _ = write!(out, " {}{refused} |", row["loads"]);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn the_readme_says_what_libraries_load() {
+    let _alone = README.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (head, rest) = readme.split_once("<!-- written by tests/docs.rs -->\n").unwrap();
+    let (old, tail) = rest.split_once("<!-- end -->").unwrap();
+    let new = table();
+    if update() {
+        fs::write(&path, format!("{head}<!-- written by tests/docs.rs -->\n{new}<!-- end -->{tail}"))
+            .unwrap();
+    } else {
+        assert_eq!(old, new, "UPDATE_DOCS=1 cargo test --test docs writes it anew");
+    }
+}
+
 #[test]
 fn the_readme_prints_what_the_commands_print() {
     let (Some(image), Some(version)) = (support::stock_image(), support::stock_version()) else { return };
@@ -69,6 +140,7 @@ fn the_readme_prints_what_the_commands_print() {
         eprintln!("skipped: the README's store is laid over /etc/ssl/certs in a namespace, which takes root");
         return;
     }
+    let _alone = README.lock().unwrap_or_else(PoisonError::into_inner);
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
     let folder = tempfile::tempdir().unwrap();

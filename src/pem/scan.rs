@@ -14,8 +14,6 @@ use super::label::Label;
 
 /// Five dashes, the frame of an encapsulation boundary (RFC 7468 section 3).
 const DASHES: &[u8] = b"-----";
-/// What OpenSSL reads of a line at a time (`LINESIZE` of crypto/pem/pem_lib.c, less the NUL behind it).
-const OPENSSL_LINE: usize = 254;
 /// Labels longer than this are not looked for: a boundary is a line of text.
 const LONGEST_LABEL: usize = 256;
 
@@ -167,12 +165,8 @@ impl Noise {
     pub const NO_FINAL_NEWLINE: Self = Self(1 << 10);
     /// A blank line directly behind BEGIN.
     pub const BLANK_AFTER_BEGIN: Self = Self(1 << 11);
-    /// A line between the block before and this one that begins with a NUL byte.
-    pub const NUL_LINE: Self = Self(1 << 13);
     /// The BEGIN of another block stands behind END on its line.
     pub const GLUED_END: Self = Self(1 << 14);
-    /// So much text before BEGIN on its line that OpenSSL's line buffer begins anew with BEGIN.
-    pub const LONG_LINE_BEFORE: Self = Self(1 << 15);
     /// Bits that are not zero behind the last byte of the base64 (RFC 4648 section 3.5).
     pub const SPARE_BITS: Self = Self(1 << 12);
 
@@ -340,17 +334,11 @@ impl Iterator for Scanner<'_> {
             if begin.span.start != 3 {
                 noise = noise.with(Noise::TEXT_BEFORE_BEGIN);
             }
-        } else if !before.is_empty() && before.len().is_multiple_of(OPENSSL_LINE) {
-            noise = noise.with(Noise::LONG_LINE_BEFORE);
         } else if !before.is_empty() {
             noise = noise.with(Noise::TEXT_BEFORE_BEGIN);
         }
         if memchr::memchr(0, &bytes[preamble.clone()]).is_some() {
             noise = noise.with(Noise::NUL_IN_PREAMBLE);
-            let text = &bytes[preamble.clone()];
-            if text[0] == 0 && self.previous_end == 0 || memmem::find(text, b"\n\0").is_some() {
-                noise = noise.with(Noise::NUL_LINE);
-            }
         }
 
         let next = self.next_boundary(begin.span.end);
@@ -478,9 +466,9 @@ mod tests {
             (format!("key: {A}\n"), Noise::TEXT_BEFORE_BEGIN),
             (A.to_owned(), Noise::NO_FINAL_NEWLINE),
             (format!("{A} end\n"), Noise::TEXT_AFTER_END),
-            (format!("\0\n{A}\n"), Noise::NUL_IN_PREAMBLE.with(Noise::NUL_LINE)),
+            (format!("\0\n{A}\n"), Noise::NUL_IN_PREAMBLE),
             (format!("#\0\n{A}\n"), Noise::NUL_IN_PREAMBLE),
-            (format!("{}{A}\n", "x".repeat(254)), Noise::LONG_LINE_BEFORE),
+            (format!("{}{A}\n", "x".repeat(254)), Noise::TEXT_BEFORE_BEGIN),
             (format!("{}\n", A.replace("-----\nAAAA", "-----AAAA")), Noise::TEXT_AFTER_BEGIN),
             (format!("{}\n", A.replace("-----END", "------END")), Noise::TEXT_BEFORE_END),
         ] {

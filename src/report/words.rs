@@ -368,7 +368,6 @@ fn framing(noise: Noise) -> String {
         (Noise::TEXT_BEFORE_END, "text before END on its line"),
         (Noise::TEXT_AFTER_END, "text behind END on its line"),
         (Noise::NUL_IN_PREAMBLE, "NUL bytes between blocks"),
-        (Noise::LONG_LINE_BEFORE, "a long line before BEGIN"),
         (Noise::NO_FINAL_NEWLINE, "no final newline"),
         (Noise::BLANK_AFTER_BEGIN, "a blank line behind BEGIN"),
         (Noise::SPARE_BITS, "spare bits at the base64 padding"),

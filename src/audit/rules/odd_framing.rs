@@ -23,7 +23,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
         let odd: Vec<_> = store
             .occurrences_of_file(FileId(index))
             // A glued END has a rule of its own, a NUL is told once.
-            .map(|(id, occurrence)| (id, occurrence.noise.without(Noise::GLUED_END.with(Noise::NUL_LINE))))
+            .map(|(id, occurrence)| (id, occurrence.noise.without(Noise::GLUED_END)))
             .filter(|(_, noise)| !noise.is_none())
             .collect();
         if !odd.is_empty() {

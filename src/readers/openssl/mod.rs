@@ -168,7 +168,7 @@ fn misses(bytes: &[u8], loads: &[Loaded], ends: &[usize], stopped_at: usize) -> 
             Framing::Nul
         } else if noise.has(Noise::BYTE_ORDER_MARK) {
             Framing::ByteOrderMark
-        } else if noise.has(Noise::TEXT_BEFORE_BEGIN) || noise.has(Noise::LONG_LINE_BEFORE) {
+        } else if noise.has(Noise::TEXT_BEFORE_BEGIN) {
             Framing::TextBeforeBegin
         } else if noise.has(Noise::TEXT_AFTER_BEGIN) {
             Framing::TextAfterBegin
