@@ -25,62 +25,51 @@ const X509_CERTIFICATE: &[u8] = b"-----BEGIN X509 CERTIFICATE";
 const BEGIN: &[u8] = b"-----BEGIN ";
 const DASHES: &[u8] = b"-----";
 const END: &[u8] = b"-----END ";
+/// How far before BEGIN a sign is looked for that the lines are quoted.
+const MARGIN: usize = 64;
 
 /// What GnuTLS loads of a file.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Reading {
-    let ends: Vec<usize> = memmem::find_iter(bytes, END).collect();
-    let file = File { bytes, ends: &ends };
-    let certificates: Vec<usize> = memmem::find_iter(bytes, CERTIFICATE).collect();
-    let others: Vec<usize> = memmem::find_iter(bytes, X509_CERTIFICATE).collect();
-    let behind = certificates.last().map_or(0, |&last| others.partition_point(|&other| other < last));
-
+    let file = File::new(bytes);
     let mut reading = Reading::default();
-    let mut taken = HashSet::new();
-    let mut instead: Option<(usize, Option<Vec<u8>>)> = None;
-    for &start in certificates.iter().chain(&others[behind..]) {
-        let (mut at, mut der) = (start, file.decode(start));
-        if let Err(framing) = der {
-            // `gnutls_x509_crt_import` tries both labels, each from here to the end of the file: a block that cannot be
-            // read is replaced by the next one of the older label.
-            let next = others.get(others.partition_point(|&other| other < start)).copied();
-            if let Some(next) = next.filter(|&next| next != start) {
-                if instead.as_ref().is_none_or(|(known, _)| *known != next) {
-                    instead = Some((next, file.decode(next).ok()));
+    let mut told = HashSet::new();
+    for start in file.starts() {
+        let (at, der) = match (file.decode(start), file.instead_of(start)) {
+            // Loaded before, instead of another. GnuTLS has it twice then.
+            (Ok(_), _) if told.contains(&start) => continue,
+            (Ok(der), _) => (start, der),
+            (Err(framing), None) => return Reading::refuse(start, Reason::Framing(framing)).finish(bytes),
+            (Err(framing), Some(next)) => {
+                reading.misses.push(Miss::at(start, Reason::Framing(framing)));
+                told.insert(start);
+                if !told.insert(next) {
+                    continue;
                 }
-                if let Some((_, Some(other))) = &instead {
-                    reading.misses.push(Miss::at(start, Reason::Framing(framing)));
-                    if taken.contains(&next) {
-                        continue;
-                    }
-                    (at, der) = (next, Ok(other.clone()));
+                match file.decode(next) {
+                    Ok(der) => (next, der),
+                    Err(_) => return Reading::refuse(start, Reason::Framing(framing)).finish(bytes),
                 }
             }
-        }
-        if !taken.insert(at) {
-            continue;
-        }
-        let der = match der {
-            Ok(der) => der,
-            Err(framing) => return Reading::refuse(start, Reason::Framing(framing)).finish(bytes),
         };
         if let Err((part, fault)) = certificate(&der) {
             let reason = file.other_block(at).map_or(Reason::Certificate(part, fault), Reason::Other);
             return Reading::refuse(at, reason).finish(bytes);
         }
+        told.insert(at);
         reading.loads.push(Loaded { offset: at, fingerprint: identity(&der) });
     }
-    reading.misses.extend(unseen(bytes, &taken));
+    reading.misses.extend(unseen(bytes, &told));
     reading.finish(bytes)
 }
 
 /// Blocks of certificates that GnuTLS does not find.
-fn unseen(bytes: &[u8], taken: &HashSet<usize>) -> impl Iterator<Item = Miss> {
+fn unseen(bytes: &[u8], told: &HashSet<usize>) -> impl Iterator<Item = Miss> {
     scan(bytes)
         .filter(|block| block.label().is_certificate())
         .filter(|block| !block.defects().iter().any(|defect| defect.kind.is_text()))
         .map(|block| (block.span().start, block.label()))
-        .filter(|(start, _)| !taken.contains(start))
+        .filter(|(start, _)| !told.contains(start))
         .map(|(start, label)| {
             // A plain label is always found where BEGIN is spelled right.
             let reason = match label {
@@ -91,13 +80,39 @@ fn unseen(bytes: &[u8], taken: &HashSet<usize>) -> impl Iterator<Item = Miss> {
         })
 }
 
-/// A file, and where END boundaries stand in it.
+/// A file, and where the boundaries stand in it: each is looked for once.
 struct File<'a> {
     bytes: &'a [u8],
-    ends: &'a [usize],
+    certificates: Vec<usize>,
+    x509_certificates: Vec<usize>,
+    ends: Vec<usize>,
 }
 
 impl<'a> File<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let places = |boundary| memmem::find_iter(bytes, boundary).collect();
+        Self {
+            bytes,
+            certificates: places(CERTIFICATE),
+            x509_certificates: places(X509_CERTIFICATE),
+            ends: places(END),
+        }
+    }
+
+    /// The blocks that GnuTLS comes to, in its order.
+    fn starts(&self) -> impl Iterator<Item = usize> {
+        let last = self.certificates.last().copied().unwrap_or(0);
+        let behind = self.x509_certificates.partition_point(|&start| start < last);
+        self.certificates.iter().chain(&self.x509_certificates[behind..]).copied()
+    }
+
+    /// `gnutls_x509_crt_import` tries both labels, each from this block to the end of the file. So a CERTIFICATE that
+    /// cannot be decoded is replaced by the next X509 CERTIFICATE, however far.
+    fn instead_of(&self, start: usize) -> Option<usize> {
+        let next = self.x509_certificates.partition_point(|&other| other < start);
+        self.x509_certificates.get(next).copied().filter(|&next| next != start)
+    }
+
     /// From behind `-----BEGIN ` to the next five dashes, and where those end.
     fn label(&self, start: usize) -> Option<(&'a [u8], usize)> {
         let length = memmem::find(&self.bytes[start + 1..], DASHES)?;
@@ -114,19 +129,25 @@ impl<'a> File<'a> {
         if text.len() < 4 {
             return Err(Framing::Empty);
         }
-        base64(text).map_err(|framing| {
-            let line = text.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-            let before = self.bytes[..start].iter().rev().take_while(|&&byte| byte != b'\n');
-            if label.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
-                Framing::BadBegin
-            } else if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
-                Framing::TextAfterBegin
-            } else if before.take(64).any(|byte| b"#>;/".contains(byte)) {
-                Framing::Quoted
-            } else {
-                framing
-            }
-        })
+        // `cpydata` stops at a dash, without a complaint.
+        let text = &text[..memchr::memchr(b'-', text).unwrap_or(text.len())];
+        base64(text).map_err(|framing| self.suspect(start, label, text).unwrap_or(framing))
+    }
+
+    /// What is odd about the BEGIN boundary of a block whose base64 cannot be read.
+    fn suspect(&self, start: usize, label: &[u8], text: &[u8]) -> Option<Framing> {
+        let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let line = text.split(is_line_end).next()?;
+        let before = self.bytes[..start].iter().rev().take_while(|byte| !is_line_end(byte));
+        if label.iter().any(is_line_end) {
+            Some(Framing::BadBegin)
+        } else if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            Some(Framing::TextAfterBegin)
+        } else if before.take(MARGIN).any(|byte| b"#>;/".contains(byte)) {
+            Some(Framing::Quoted)
+        } else {
+            None
+        }
     }
 
     /// What a block is by its label, which is more than the one that was looked for.
@@ -140,10 +161,9 @@ impl<'a> File<'a> {
     }
 }
 
-/// `_gnutls_base64_decode`, which drops blanks and stops at the first dash, and Nettle's `base64_decode_update`
-/// (base64-decode.c) and `base64_decode_final`: bits behind the last byte must be zero, but there may be a third `=`.
+/// `_gnutls_base64_decode`, and Nettle's `base64_decode_update` and `base64_decode_final` (base64-decode.c): blanks are
+/// dropped anywhere, bits behind the last byte must be zero, and there may be a third `=`.
 fn base64(text: &[u8]) -> Result<Vec<u8>, Framing> {
-    let text = &text[..memchr::memchr(b'-', text).unwrap_or(text.len())];
     let bad = |byte| match byte {
         0 => Framing::Nul,
         b':' => Framing::Header,
@@ -180,5 +200,137 @@ fn base64(text: &[u8]) -> Result<Vec<u8>, Framing> {
         0 if out.is_empty() => Err(Framing::Empty),
         0 => Ok(out),
         _ => Err(Framing::Base64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least that GnuTLS takes for a certificate: both names and the key are empty.
+    fn der(serial: u8) -> Vec<u8> {
+        const TIME: &[u8] = b"\x17\x0D260101000000Z";
+        const ALGORITHM: &[u8] = b"\x30\x04\x06\x02\x2A\x03";
+        [
+            b"\x30\x39\x30\x2F\x02\x01",
+            &[serial][..],
+            ALGORITHM,
+            b"\x30\0\x30\x1E",
+            TIME,
+            TIME,
+            b"\x30\0\x30\0",
+            ALGORITHM,
+            b"\x03\0",
+        ]
+        .concat()
+    }
+
+    fn block(label: &str, serial: u8) -> String {
+        const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for three in der(serial).chunks(3) {
+            let word = three.iter().fold(0_usize, |word, &byte| word << 8 | usize::from(byte));
+            let word = word << (8 * (3 - three.len()));
+            for digit in 0..4 {
+                let is_digit = digit <= three.len();
+                text.push(if is_digit { char::from(ALPHABET[word >> (18 - 6 * digit) & 63]) } else { '=' });
+            }
+        }
+        format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
+    }
+
+    // What is loaded and what is refused is that of GnuTLS 3.7.9; the reasons are ours.
+    #[test]
+    fn framing() {
+        let (one, two) = (block("CERTIFICATE", 1), block("CERTIFICATE", 2));
+        let old = block("X509 CERTIFICATE", 3);
+        let bad = one.replacen("\nM", "\n!M", 1);
+        let refused = |framing| Err(Reason::Framing(framing));
+        for (name, text, expected) in [
+            ("nothing", String::new(), Ok(0)),
+            ("no block", "text\n".to_owned(), Ok(0)),
+            ("two", format!("{one}{two}"), Ok(2)),
+            ("the same twice", format!("{one}{one}"), Ok(2)),
+            ("glued", format!("{}{two}", one.trim_end()), Ok(2)),
+            ("carriage returns", one.replace('\n', "\r"), Ok(1)),
+            ("on one line, behind text", format!("x{}", one.replace('\n', "")), Ok(1)),
+            ("blanks of all kinds", one.replacen("\nM", "\n \t\x0B\x0CM", 1), Ok(1)),
+            ("another label at END", one.replace("END CERTIFICATE", "END x"), Ok(1)),
+            ("a longer label", block("CERTIFICATE CHAIN", 1), Ok(1)),
+            ("TRUSTED", block("TRUSTED CERTIFICATE", 1), Ok(0)),
+            ("X509", old.clone(), Ok(1)),
+            ("X509 last", format!("{one}{old}"), Ok(2)),
+            ("X509 first", format!("{old}{one}"), Ok(1)),
+            ("X509 instead of one that cannot be read", format!("{bad}{two}{old}"), Ok(2)),
+            ("X509 before it", format!("{old}{bad}"), refused(Framing::Base64)),
+            ("a bad character", one.replacen("\nM", "\nM!", 1), refused(Framing::Base64)),
+            ("a NUL byte", one.replacen("\nM", "\n\0M", 1), refused(Framing::Nul)),
+            ("a header", one.replacen("\nM", "\nName: x\n\nM", 1), refused(Framing::Header)),
+            ("no END", one[..60].to_owned(), refused(Framing::MissingEnd)),
+            ("empty", "-----BEGIN CERTIFICATE-----\n-----END x".to_owned(), refused(Framing::Empty)),
+            ("a comment", format!("# -----BEGIN CERTIFICATE-----\n# x\n{one}"), refused(Framing::Quoted)),
+            ("text behind BEGIN", one.replacen("-\nM", "- a\nM", 1), refused(Framing::TextAfterBegin)),
+            (
+                "a request",
+                block("CERTIFICATE REQUEST", 1).replacen("\nM", "\nA", 1),
+                Err(Reason::Other(OtherBlock::Request)),
+            ),
+        ] {
+            let reading = read(text.as_bytes());
+            let outcome = reading.refused.map_or(Ok(reading.loads.len()), |miss| Err(miss.reason));
+            assert_eq!(outcome, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn bits_behind_the_last_byte() {
+        for (text, expected) in [
+            ("QUI=", Ok(&b"AB"[..])),
+            ("QUJ=", Err(Framing::Base64)),
+            ("QUI", Err(Framing::Base64)),
+            ("QQ==", Ok(b"A")),
+            ("QQ=", Err(Framing::Base64)),
+            ("QQ===", Err(Framing::Base64)),
+            ("QUJDA===", Ok(b"ABC")),
+            ("QUJDA==", Err(Framing::Base64)),
+            ("QQ==QQ==", Err(Framing::Base64)),
+            ("====", Err(Framing::Base64)),
+            (" \t", Err(Framing::Empty)),
+        ] {
+            assert_eq!(base64(text.as_bytes()).as_deref(), expected.as_ref().copied(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_passed_over_is_told() {
+        let one = block("CERTIFICATE", 1);
+        let (old, trusted) = (block("X509 CERTIFICATE", 2), block("TRUSTED CERTIFICATE", 3));
+        let bad = one.replacen("\nM", "\nM!", 1);
+        let misses = |text: &str| -> Vec<(usize, Reason)> {
+            read(text.as_bytes()).misses.iter().map(|miss| (miss.line, miss.reason)).collect()
+        };
+        assert_eq!(misses(&one), []);
+        assert_eq!(misses(&format!("{old}{trusted}{one}")), [(1, Reason::Label), (4, Reason::Label)]);
+        assert_eq!(misses(&format!("{bad}{old}")), [(1, Reason::Framing(Framing::Base64))]);
+    }
+
+    #[test]
+    fn no_text_is_a_panic() {
+        let text = format!("x{}{}", block("CERTIFICATE", 1), block("X509 CERTIFICATE", 2));
+        for place in 0..text.len() {
+            let _ = read(&text.as_bytes()[place..]);
+            let _ = read(&text.as_bytes()[..place]);
+        }
+    }
+
+    #[test]
+    fn boundaries_without_number_take_no_time() {
+        // Each of these is looked at from each BEGIN where the reading is not linear.
+        let many = "-----BEGIN CERTIFICATE-----".repeat(100_000);
+        let old = block("X509 CERTIFICATE", 1);
+        assert_eq!(read(many.as_bytes()).refused.map(|miss| miss.offset), Some(0));
+        assert_eq!(read(format!("{many}{old}").as_bytes()).loads.len(), 1);
+        let many = "-----BEGIN CERTIFICATES".repeat(100_000);
+        assert_eq!(read(format!("{many}-----!{old}").as_bytes()).loads.len(), 1);
     }
 }

@@ -1,6 +1,7 @@
 """What GnuTLS loads of each file in a list of paths, one a line: `ok FP FP ...` or `refused`.
 
-FP is the SHA-256 of the DER of a certificate that the credentials trust after gnutls_certificate_set_x509_trust_file.
+FP is the SHA-256 of a certificate that the credentials trust after gnutls_certificate_set_x509_trust_file. GnuTLS keeps
+the length of its outer element as it was written, castore knows it by the shortest one.
 """
 
 import ctypes
@@ -31,6 +32,16 @@ gnutls.gnutls_x509_crt_deinit.restype = None
 free = ctypes.CFUNCTYPE(None, pointer).in_dll(gnutls, "gnutls_free")
 
 
+def shortest_header(der):
+    """A SEQUENCE that GnuTLS has taken, with its length in as few bytes as possible."""
+    header = 2 + (der[1] & 0x7F if der[1] & 0x80 else 0)
+    content = der[header:]
+    length = len(content).to_bytes((len(content).bit_length() + 7) // 8, "big")
+    if len(content) >= 0x80:
+        length = bytes([0x80 | len(length)]) + length
+    return b"\x30" + length + content
+
+
 def trusted(credentials):
     trust_list, iterator = pointer(), pointer()
     gnutls.gnutls_certificate_get_trust_list(credentials, ctypes.byref(trust_list))
@@ -43,7 +54,8 @@ def trusted(credentials):
             return
         if gnutls.gnutls_x509_crt_export2(certificate, DER, ctypes.byref(datum)) < 0:
             raise SystemExit("a certificate that was loaded cannot be exported")
-        yield hashlib.sha256(ctypes.string_at(datum.data, datum.size)).hexdigest()
+        der = ctypes.string_at(datum.data, datum.size)
+        yield hashlib.sha256(shortest_header(der)).hexdigest()
         free(datum.data)
         gnutls.gnutls_x509_crt_deinit(certificate)
 

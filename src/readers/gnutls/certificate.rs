@@ -42,7 +42,7 @@ pub fn certificate(der: &[u8]) -> Result<(), Refusal> {
         return Err((Part::OuterAlgorithm, Fault::Differs));
     }
     for alternative_name in ["2.5.29.17", "2.5.29.18"] {
-        if let Some((_, value)) = tbs.extensions.iter().find(|(text, _)| text == alternative_name) {
+        if let Some(value) = tbs.extension(alternative_name)? {
             general_names(value).in_part(Part::ExtensionValue)?;
         }
     }
@@ -53,8 +53,8 @@ pub fn certificate(der: &[u8]) -> Result<(), Refusal> {
 struct Tbs<'a> {
     version: Option<&'a [u8]>,
     algorithm: Option<Algorithm<'a>>,
-    /// notBefore and notAfter, tag and content; `None` where the SEQUENCE is empty.
-    validity: Option<[(Tag, &'a [u8]); 2]>,
+    /// notBefore and notAfter; `None` where the SEQUENCE is empty.
+    validity: Option<[Time<'a>; 2]>,
     unique_ids: Vec<&'a [u8]>,
     has_extensions: bool,
     /// Identifier as text, and content of the OCTET STRING. GnuTLS reads them up to the first that is an empty SEQUENCE.
@@ -99,11 +99,16 @@ impl<'a> Tbs<'a> {
         })
     }
 
-    /// `_gnutls_check_cert_sanity`, and what reading the extensions takes.
-    fn check(&self) -> Result<(), Refusal> {
-        if self.extensions.iter().any(|(text, _)| !fits(text)) {
-            return Err((Part::Extensions, Fault::TooLarge));
+    /// The value of an extension (`_gnutls_x509_crt_get_extension`). A long identifier on the way to it is an error.
+    fn extension(&self, wanted: &str) -> Result<Option<&'a [u8]>, Refusal> {
+        match self.extensions.iter().find(|(text, _)| text == wanted || !fits(text)) {
+            Some((text, _)) if !fits(text) => Err((Part::Extensions, Fault::TooLarge)),
+            found => Ok(found.map(|&(_, value)| value)),
         }
+    }
+
+    /// `_gnutls_check_cert_sanity`.
+    fn check(&self) -> Result<(), Refusal> {
         let version = match self.version {
             None => 1,
             Some(&[number @ 0..=0x7F]) => number + 1,
@@ -193,7 +198,10 @@ fn rdn_sequence<'a>(walk: &mut Walk<'a>, visit: &mut dyn FnMut(InName<'a>)) -> R
     walk.close(end)
 }
 
-fn validity<'a>(walk: &mut Walk<'a>) -> Result<Option<[(Tag, &'a [u8]); 2]>, Fault> {
+/// Tag and content of a time.
+type Time<'a> = (Tag, &'a [u8]);
+
+fn validity<'a>(walk: &mut Walk<'a>) -> Result<Option<[Time<'a>; 2]>, Fault> {
     let Some(end) = walk.open(Tag::SEQUENCE)? else { return Ok(None) };
     let times = [time(walk)?, time(walk)?];
     walk.close(end)?;
@@ -201,7 +209,7 @@ fn validity<'a>(walk: &mut Walk<'a>) -> Result<Option<[(Tag, &'a [u8]); 2]>, Fau
 }
 
 /// A time: digits and Z, in GeneralizedTime one dot as well (`_asn1_get_time_der`).
-fn time<'a>(walk: &mut Walk<'a>) -> Result<(Tag, &'a [u8]), Fault> {
+fn time<'a>(walk: &mut Walk<'a>) -> Result<Time<'a>, Fault> {
     let tag = [Tag::UTC_TIME, Tag::GENERALIZED_TIME].into_iter().find(|&tag| walk.is(tag));
     let tag = tag.ok_or(Fault::Structure)?;
     let text = walk.value(tag)?;
@@ -380,4 +388,328 @@ fn directory_name(walk: &mut Walk<'_>) -> Result<Name, Fault> {
         _ if is_bad || !has_text => Name::Bad,
         _ => Name::Good,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::der::write_header;
+
+    fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+        let content = parts.concat();
+        let mut out = Vec::new();
+        write_header(tag, content.len(), &mut out);
+        out.extend(content);
+        out
+    }
+
+    /// Elements of a certificate that the tests change.
+    struct Made {
+        version: Vec<u8>,
+        serial: Vec<u8>,
+        inner: Vec<u8>,
+        not_before: Vec<u8>,
+        subject: Vec<u8>,
+        key: Vec<u8>,
+        unique_id: Vec<u8>,
+        extensions: Vec<u8>,
+        outer: Vec<u8>,
+    }
+
+    const ALGORITHM: &[u8] = b"\x30\x06\x06\x02\x2A\x03\x05\0";
+    const NAME: &[u8] = b"\x30\x0C\x31\x0A\x30\x08\x06\x03\x55\x04\x03\x0C\x01x";
+    const TIME: &[u8] = b"\x17\x0D260101000000Z";
+
+    impl Made {
+        fn new() -> Self {
+            Self {
+                version: b"\xA0\x03\x02\x01\x02".to_vec(),
+                serial: b"\x02\x01\x01".to_vec(),
+                inner: ALGORITHM.to_vec(),
+                not_before: TIME.to_vec(),
+                subject: NAME.to_vec(),
+                key: tlv(0x30, &[ALGORITHM, b"\x03\x02\0a"]),
+                unique_id: vec![],
+                extensions: vec![],
+                outer: ALGORITHM.to_vec(),
+            }
+        }
+
+        fn der(&self) -> Vec<u8> {
+            let validity = tlv(0x30, &[&self.not_before, TIME]);
+            let before = [&self.version[..], &self.serial, &self.inner, NAME, &validity].concat();
+            let behind = [&self.subject[..], &self.key, &self.unique_id, &self.extensions].concat();
+            tlv(0x30, &[&tlv(0x30, &[&before, &behind]), &self.outer, b"\x03\x02\0a"])
+        }
+    }
+
+    /// Holds certificates with one change each to what GnuTLS 3.7.9 does with them; the faults are ours.
+    fn hold<T>(change: impl Fn(&mut Made, &T), table: &[(&str, T, Result<(), Refusal>)]) {
+        for (name, what, expected) in table {
+            let mut made = Made::new();
+            change(&mut made, what);
+            assert_eq!(certificate(&made.der()), *expected, "{name}");
+        }
+    }
+
+    fn not(part: Part, fault: Fault) -> Result<(), Refusal> {
+        Err((part, fault))
+    }
+
+    #[test]
+    fn lengths_and_tags() {
+        hold::<&[u8]>(
+            |made, serial| made.serial = serial.to_vec(),
+            &[
+                ("plain", b"\x02\x01\x01", Ok(())),
+                ("empty", b"\x02\0", Ok(())),
+                ("padded", b"\x02\x02\0\x01", Ok(())),
+                ("a length longer than needed", b"\x02\x82\0\x01\x01", Ok(())),
+                ("a low tag written as a high one", b"\x1F\x02\x01\x01", Ok(())),
+                ("another tag", b"\x0A\x01\x01", not(Part::Serial, Fault::Structure)),
+                ("a length of no end", b"\x02\x80\0\0", not(Part::Serial, Fault::Length)),
+                ("a length of too many bytes", b"\x02\x85\x01\0\0\0\0", not(Part::Serial, Fault::Length)),
+            ],
+        );
+        let der = Made::new().der();
+        assert_eq!(certificate(&der), Ok(()));
+        assert_eq!(certificate(&[&der[..], b"\0"].concat()), not(Part::Outer, Fault::TrailingBytes));
+        assert_eq!(certificate(b"\x30\0"), not(Part::Outer, Fault::Structure));
+        assert_eq!(certificate(b""), not(Part::Outer, Fault::Structure));
+    }
+
+    #[test]
+    fn empty_elements() {
+        hold::<&[u8]>(
+            |made, subject| made.subject = subject.to_vec(),
+            &[
+                ("no name", b"\x30\0", Ok(())),
+                ("an empty set", b"\x30\x02\x31\0", Ok(())),
+                ("an empty attribute", b"\x30\x04\x31\x02\x30\0", Ok(())),
+                (
+                    "a type alone",
+                    b"\x30\x08\x31\x06\x30\x04\x06\x02\x2A\x03",
+                    not(Part::Subject, Fault::Structure),
+                ),
+            ],
+        );
+        hold::<&[u8]>(
+            |made, key| made.key = key.to_vec(),
+            &[
+                ("no key", b"\x30\0", Ok(())),
+                ("no algorithm", b"\x30\x04\x30\0\x03\0", Ok(())),
+                ("an algorithm alone", b"\x30\x02\x30\0", not(Part::Key, Fault::Structure)),
+            ],
+        );
+    }
+
+    #[test]
+    fn versions() {
+        let refused = not(Part::Version, Fault::Value);
+        let extensions: &[u8] = b"\xA3\x0B\x30\x09\x30\x07\x06\x02\x2A\x03\x04\x01x";
+        let (with, without): (&[u8], &[u8]) = (b"\x81\x02\0a", b"\x82\x01\0");
+        hold::<(&[u8], &[u8], &[u8])>(
+            |made, (version, unique_id, extensions)| {
+                (made.version, made.unique_id) = (version.to_vec(), unique_id.to_vec());
+                made.extensions = extensions.to_vec();
+            },
+            &[
+                ("v1", (b"", b"", b""), Ok(())),
+                ("v1 with an identifier", (b"", with, b""), refused),
+                ("v1 with one without bits", (b"", without, b""), Ok(())),
+                ("v1 with extensions", (b"", b"", extensions), refused),
+                ("v1 with no extensions", (b"", b"", b"\xA3\x02\x30\0"), refused),
+                ("v2 with an identifier", (b"\xA0\x03\x02\x01\x01", with, b""), Ok(())),
+                ("v2 with extensions", (b"\xA0\x03\x02\x01\x01", b"", extensions), refused),
+                ("v128", (b"\xA0\x03\x02\x01\x7F", with, extensions), Ok(())),
+                ("a negative one", (b"\xA0\x03\x02\x01\xFF", b"", b""), refused),
+                ("two bytes", (b"\xA0\x04\x02\x02\0\x02", b"", b""), refused),
+                ("an explicit tag around nothing", (b"\xA0\0\x02\x01\x02", b"", extensions), Ok(())),
+            ],
+        );
+    }
+
+    #[test]
+    fn algorithms() {
+        hold::<(&[u8], &[u8])>(
+            |made, (inner, outer)| {
+                made.inner = tlv(0x30, &[inner]);
+                made.outer = tlv(0x30, &[outer]);
+            },
+            &[
+                ("NULL and nothing", (b"\x06\x02\x2A\x03\x05\0", b"\x06\x02\x2A\x03"), Ok(())),
+                ("the same parameters", (b"\x06\x01\x2A\x04\0", b"\x06\x01\x2A\x04\0"), Ok(())),
+                (
+                    "other parameters",
+                    (b"\x06\x01\x2A\x04\0", b"\x06\x01\x2A"),
+                    not(Part::OuterAlgorithm, Fault::Differs),
+                ),
+                (
+                    "other identifiers",
+                    (b"\x06\x02\x2A\x03", b"\x06\x02\x2A\x04"),
+                    not(Part::OuterAlgorithm, Fault::Differs),
+                ),
+                ("none", (b"", b""), not(Part::InnerAlgorithm, Fault::Structure)),
+            ],
+        );
+    }
+
+    #[test]
+    fn identifiers() {
+        let refused = not(Part::Subject, Fault::ObjectIdentifier);
+        hold::<&[u8]>(
+            |made, identifier| {
+                let attribute = tlv(0x30, &[&tlv(6, &[identifier]), b"\x05\0"]);
+                made.subject = tlv(0x30, &[&tlv(0x31, &[&attribute])]);
+            },
+            &[
+                ("empty", b"", refused),
+                ("leading zeros", b"\x2A\x80\x01", refused),
+                ("no end", b"\x2A\x86", Ok(())),
+                ("64 bits", b"\x2A\x81\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", Ok(())),
+                ("65 bits", b"\x2A\x82\x80\x80\x80\x80\x80\x80\x80\x80\0", refused),
+            ],
+        );
+        // As `gnutls_x509_crt_get_extension_oid` prints them.
+        for (content, text) in [
+            (&b"\x55\x1D\x11"[..], "2.5.29.17"),
+            (b"\x2A\x86", "1.2"),
+            (b"\x2A\x86\x01", "1.2.769"),
+            (b"\xFF", "2.47"),
+            (b"\x81", "0.1"),
+            (b"\x81\0", "2.48"),
+            (b"\x81\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", "2.-81"),
+        ] {
+            let element = tlv(6, &[content]);
+            let identifier = Walk::new(&element).identifier(Tag::OID).unwrap();
+            assert_eq!(identifier.text(), text);
+        }
+    }
+
+    fn extension(identifier: &[u8], value: &[u8]) -> Vec<u8> {
+        tlv(0x30, &[&tlv(6, &[identifier]), &tlv(4, &[value])])
+    }
+
+    fn set_extensions(made: &mut Made, list: &[Vec<u8>]) {
+        made.extensions = tlv(0xA3, &[&tlv(0x30, &[&list.concat()])]);
+    }
+
+    #[test]
+    fn extensions() {
+        let one = extension(b"\x2A\x03", b"x");
+        let empty = b"\x30\0".to_vec();
+        let long = |numbers: usize| extension(&[0x2A; 64][..numbers], b"");
+        let names = |last: u8| extension(&[0x55, 0x1D, last], b"\x30\x03\x82\x01a");
+        hold(
+            |made, list: &Vec<Vec<u8>>| set_extensions(made, list),
+            &[
+                ("none", vec![], Ok(())),
+                ("one", vec![one.clone()], Ok(())),
+                ("twice", vec![one.clone(), one.clone()], not(Part::Extensions, Fault::Repeated)),
+                ("twice behind an empty one", vec![empty, one.clone(), one.clone()], Ok(())),
+                (
+                    "twice, but for a number without an end",
+                    vec![one, extension(b"\x2A\x03\x81", b"")],
+                    not(Part::Extensions, Fault::Repeated),
+                ),
+                ("126 characters", vec![long(42)], Ok(())),
+                ("129 characters", vec![long(43)], not(Part::Extensions, Fault::TooLarge)),
+                (
+                    "129 characters where nothing is looked for any more",
+                    vec![names(0x11), names(0x12), long(43)],
+                    Ok(()),
+                ),
+                (
+                    "two that differ behind 127 characters",
+                    vec![names(0x11), names(0x12), long(43), long(44)],
+                    not(Part::Extensions, Fault::Repeated),
+                ),
+                (
+                    "a value in pieces",
+                    vec![b"\x30\x07\x06\x02\x2A\x03\x24\x01x".to_vec()],
+                    not(Part::Extensions, Fault::Structure),
+                ),
+                (
+                    "issuer names that are none",
+                    vec![extension(b"\x55\x1D\x12", b"x")],
+                    not(Part::ExtensionValue, Fault::Structure),
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn alternative_names() {
+        let refused = not(Part::ExtensionValue, Fault::Value);
+        let structure = not(Part::ExtensionValue, Fault::Structure);
+        let organization = |value: &[u8]| {
+            let attribute = tlv(0x30, &[b"\x06\x03\x55\x04\x0A", value]);
+            tlv(0xA4, &[&tlv(0x30, &[&tlv(0x31, &[&attribute])])])
+        };
+        hold(
+            |made, names: &Vec<u8>| set_extensions(made, &[extension(b"\x55\x1D\x11", &tlv(0x30, &[names]))]),
+            &[
+                ("none", vec![], Ok(())),
+                (
+                    "a host, an address of one byte, an identifier",
+                    b"\x82\x01a\x87\x01a\x88\x01\x2A".to_vec(),
+                    Ok(()),
+                ),
+                ("an empty one", b"\x82\0".to_vec(), refused),
+                ("another name", b"\xA0\x07\x06\x01\x2A\xA0\x02\x05\0".to_vec(), Ok(())),
+                ("another name, empty", b"\xA0\0".to_vec(), refused),
+                ("an X.400 address", b"\xA3\x02\x30\0".to_vec(), structure),
+                ("one under a primitive tag", b"\x83\x01\0".to_vec(), refused),
+                ("unknown", b"\x89\x01a".to_vec(), structure),
+                ("an empty directory name, which ends the list", b"\xA4\x02\x30\0\x82\0".to_vec(), Ok(())),
+                ("a directory name without text", b"\xA4\x04\x30\x02\x31\0".to_vec(), refused),
+                ("an organization", organization(b"\x0C\x01x"), Ok(())),
+                ("an organization that is a number", organization(b"\x02\x01x"), Ok(())),
+                ("an empty organization", organization(b"\x0C\0"), refused),
+            ],
+        );
+    }
+
+    #[test]
+    fn times() {
+        let refused = not(Part::Validity, Fault::Time);
+        hold(
+            |made, (tag, text): &(u8, &str)| made.not_before = tlv(*tag, &[text.as_bytes()]),
+            &[
+                ("plain", (0x18, "20260101000000Z"), Ok(())),
+                ("before 2050 or not", (0x18, "99991231235959Z"), Ok(())),
+                ("no seconds", (0x17, "2601010000Z"), Ok(())),
+                ("no minutes", (0x17, "26010100Z"), refused),
+                ("no Z", (0x17, "260101000000"), refused),
+                ("30 February", (0x17, "260230000000Z"), Ok(())),
+                ("32 January", (0x17, "260132000000Z"), refused),
+                ("second 60", (0x17, "260101000060Z"), Ok(())),
+                ("second 61", (0x17, "260101000061Z"), refused),
+                ("hour 24", (0x17, "260101240000Z"), refused),
+                ("month 13", (0x17, "261301000000Z"), refused),
+                ("month 13 of 1969", (0x17, "691301000000Z"), Ok(())),
+                ("an offset", (0x18, "20260101000000+0100"), refused),
+                ("a fraction", (0x18, "20260101000000.5Z"), refused),
+                ("another type", (0x16, "260101000000Z"), not(Part::Validity, Fault::Structure)),
+            ],
+        );
+    }
+
+    #[test]
+    fn no_bytes_are_a_panic() {
+        let mut made = Made::new();
+        made.unique_id = b"\x81\x02\0a\x82\x02\0b".to_vec();
+        let names = b"\x30\x0D\xA0\x07\x06\x01\x2A\xA0\x02\x05\0\x83\x02\x05\0";
+        set_extensions(&mut made, &[extension(b"\x55\x1D\x11", names)]);
+        let der = made.der();
+        for place in 0..der.len() {
+            let _ = certificate(&der[place..]);
+            let _ = certificate(&der[..place]);
+            for byte in [0, 0x1F, 0x80, 0x84, 0xFF] {
+                let mut changed = der.clone();
+                changed[place] = byte;
+                let _ = certificate(&changed);
+            }
+        }
+    }
 }
