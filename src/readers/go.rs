@@ -17,7 +17,7 @@ use memchr::memmem;
 use super::reading::{Fault, Framing, Loaded, Miss, Part, Reading, Reason, identity};
 
 /// Which Go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Version {
     /// Go 1.19, as Debian 12 has it: it takes negative serial numbers and identifiers with padding, and refuses names
     /// with string types that it does not know.

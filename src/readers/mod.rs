@@ -15,7 +15,7 @@ use std::str::FromStr;
 use self::reading::{Fault, Part, Reading};
 
 /// A TLS library, in a version that loads differently from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reader {
     /// OpenSSL, and all that is built on it: Python, Ruby, PHP, Perl, curl on most systems.
     OpenSsl(openssl::Version),

@@ -28,7 +28,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     let others: Vec<Reader> = store.readers().iter().copied().filter(|reader| !reader.is_strict()).collect();
     let strict: Vec<Reader> = store.readers().iter().copied().filter(|reader| reader.is_strict()).collect();
     // One finding for a certificate that is passed over for the same reasons everywhere.
-    let mut places: BTreeMap<CertificateId, Vec<(Vec<(Reader, Reason)>, Vec<Place>)>> = BTreeMap::new();
+    let mut places: BTreeMap<(CertificateId, Vec<(Reader, Reason)>), Vec<Place>> = BTreeMap::new();
     for index in 0..store.files().len() {
         let id = FileId(index);
         let mut skips: BTreeMap<OccurrenceId, Vec<(Reader, Reason)>> = BTreeMap::new();
@@ -60,16 +60,10 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             {
                 continue;
             }
-            let known = places.entry(at.certificate).or_default();
-            match known.iter_mut().find(|(known, _)| *known == reasons) {
-                Some((_, places)) => places.push(Place::Occurrence(occurrence)),
-                None => known.push((reasons, vec![Place::Occurrence(occurrence)])),
-            }
+            places.entry((at.certificate, reasons)).or_default().push(Place::Occurrence(occurrence));
         }
     }
-    for (certificate, groups) in places {
-        for (by, places) in groups {
-            findings.push(Finding::about(RULE.id, Detail::SkippedCertificate { by }, certificate, places));
-        }
+    for ((certificate, by), places) in places {
+        findings.push(Finding::about(RULE.id, Detail::SkippedCertificate { by }, certificate, places));
     }
 }
