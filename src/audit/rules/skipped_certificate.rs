@@ -24,14 +24,17 @@ pub const RULE: Rule = Rule {
     check,
 };
 
+/// Who passes over a certificate, and why.
+type Reasons = Vec<(Reader, Reason)>;
+
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     let others: Vec<Reader> = store.readers().iter().copied().filter(|reader| !reader.is_strict()).collect();
     let strict: Vec<Reader> = store.readers().iter().copied().filter(|reader| reader.is_strict()).collect();
     // One finding for a certificate that is passed over for the same reasons everywhere.
-    let mut places: BTreeMap<(CertificateId, Vec<(Reader, Reason)>), Vec<Place>> = BTreeMap::new();
+    let mut places: BTreeMap<(CertificateId, Reasons), Vec<Place>> = BTreeMap::new();
     for index in 0..store.files().len() {
         let id = FileId(index);
-        let mut skips: BTreeMap<OccurrenceId, Vec<(Reader, Reason)>> = BTreeMap::new();
+        let mut skips: BTreeMap<OccurrenceId, Reasons> = BTreeMap::new();
         for &reader in &others {
             for (occurrence, reason) in store.file_loads(id, reader).passed_over {
                 if reason != Reason::Label {
