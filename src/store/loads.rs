@@ -1,6 +1,7 @@
 //! What readers load of the files, bundles and directories of a store.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::model::{FileId, OccurrenceId, Store};
 use super::source::{SourceId, SourceKind};
@@ -83,17 +84,20 @@ impl Store {
                 out.occurrences.push(occurrence);
                 continue;
             }
-            let inside = |miss: &&Miss| at.span.contains(&miss.offset);
             // A refusal says nothing of the blocks behind it.
             let stopped = out.refused.as_ref().is_some_and(|miss| miss.reason != Reason::Nothing);
-            match reading.misses.iter().find(inside).map(|miss| miss.reason) {
+            match miss_inside(&reading.misses, &at.span).map(|miss| miss.reason) {
                 Some(reason) => out.passed_over.push((occurrence, reason)),
                 None if stopped => {}
                 None => out.passed_over.push((occurrence, Reason::Framing(Framing::BadBegin))),
             }
         }
+        // Both in the order of the file.
         out.unseen.retain(|miss| {
-            !out.passed_over.iter().any(|(id, _)| self.occurrence(*id).span.contains(&miss.offset))
+            let behind =
+                out.passed_over.partition_point(|(id, _)| self.occurrence(*id).span.start <= miss.offset);
+            let before = behind.checked_sub(1).map(|last| self.occurrence(out.passed_over[last].0));
+            !before.is_some_and(|occurrence| occurrence.span.contains(&miss.offset))
         });
         out
     }
@@ -156,8 +160,8 @@ impl Store {
             note(*reader, *refusal);
         }
         for (reader, reading) in &file.views.readings {
-            let places = reading.refused.iter().chain(&reading.misses);
-            for miss in places.filter(|miss| occurrence.span.contains(&miss.offset)) {
+            let refused = reading.refused.iter().filter(|miss| occurrence.span.contains(&miss.offset));
+            for miss in refused.chain(miss_inside(&reading.misses, &occurrence.span)) {
                 if let Reason::Certificate(part, fault) = miss.reason {
                     note(*reader, (part, fault));
                 }
@@ -165,4 +169,10 @@ impl Store {
         }
         out
     }
+}
+
+/// The first of some misses, which are in the order of the file, that lies in a range.
+fn miss_inside<'a>(misses: &'a [Miss], range: &Range<usize>) -> Option<&'a Miss> {
+    let first = misses.partition_point(|miss| miss.offset < range.start);
+    misses.get(first).filter(|miss| range.contains(&miss.offset))
 }

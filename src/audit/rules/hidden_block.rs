@@ -1,5 +1,7 @@
 //! `hidden-block`: a block that OpenSSL or GnuTLS does not see.
 
+use std::collections::BTreeMap;
+
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
 use crate::audit::rule::Rule;
@@ -26,8 +28,8 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             continue;
         }
         let id = FileId(index);
-        // Where, why, and who.
-        let mut hidden: Vec<(Place, usize, Reason, Vec<Reader>)> = Vec::new();
+        // Where and why; who.
+        let mut hidden: BTreeMap<(usize, Reason), (Place, Vec<Reader>)> = BTreeMap::new();
         for &reader in store.readers().iter().filter(|reader| reader.is_strict()) {
             let loads = store.file_loads(id, reader);
             let seen_by_nobody = |encoding| !matches!(encoding, Encoding::Pem(_));
@@ -46,14 +48,10 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
                 if !matches!(reason, Reason::Framing(_)) {
                     continue;
                 }
-                match hidden.iter_mut().find(|(_, known, why, _)| *known == offset && *why == reason) {
-                    Some((.., readers)) => readers.push(reader),
-                    None => hidden.push((place, offset, reason, vec![reader])),
-                }
+                hidden.entry((offset, reason)).or_insert_with(|| (place, Vec::new())).1.push(reader);
             }
         }
-        hidden.sort_by_key(|(_, offset, ..)| *offset);
-        for (place, _, reason, readers) in hidden {
+        for ((_, reason), (place, readers)) in hidden {
             let certificate = match place {
                 Place::Occurrence(id) => Some(store.occurrence(id).certificate),
                 _ => None,

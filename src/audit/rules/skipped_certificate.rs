@@ -1,6 +1,6 @@
 //! `skipped-certificate`: a certificate that readers of single blocks pass over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
@@ -46,7 +46,7 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
             continue;
         }
         // What the strict readers lose as well is an error of its own.
-        let hidden: Vec<OccurrenceId> = strict
+        let hidden: BTreeSet<OccurrenceId> = strict
             .iter()
             .flat_map(|&reader| store.file_loads(id, reader).passed_over)
             .filter(|(_, reason)| *reason != Reason::Label)
