@@ -343,9 +343,12 @@ impl Iterator for Scanner<'_> {
 
         let next = self.next_boundary(begin.span.end);
         let ceiling = next.as_ref().map_or(bytes.len(), |boundary| boundary.span.start);
-        let text_after_begin = !blank(self.line_after(begin.span.end, ceiling));
+        let after_begin = self.line_after(begin.span.end, ceiling);
+        let text_after_begin = !blank(after_begin);
         if text_after_begin {
             noise = noise.with(Noise::TEXT_AFTER_BEGIN);
+        } else if !after_begin.is_empty() {
+            noise = noise.with(Noise::TRAILING_BLANKS);
         }
         let (body, span) = match next {
             Some(end) if !end.begins => {
@@ -366,6 +369,7 @@ impl Iterator for Scanner<'_> {
                 let blanks = rest.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
                 match rest.get(blanks) {
                     None => noise = noise.with(Noise::NO_FINAL_NEWLINE),
+                    Some(b'\n' | b'\r') if blanks > 0 => noise = noise.with(Noise::TRAILING_BLANKS),
                     Some(b'\n' | b'\r') => {}
                     Some(_) if rest[blanks..].starts_with(b"-----BEGIN ") => {
                         noise = noise.with(Noise::GLUED_END)

@@ -8,6 +8,7 @@ pub mod gnutls;
 pub mod go;
 pub mod openssl;
 pub mod reading;
+pub mod rustls;
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,6 +24,8 @@ pub enum Reader {
     GnuTls,
     /// Go's `crypto/x509`.
     Go(go::Version),
+    /// rustls, with the roots that rustls-native-certs gives it.
+    Rustls,
 }
 
 /// A name that is none of a reader.
@@ -40,11 +43,12 @@ impl Reader {
         Self::GnuTls,
         Self::Go(go::Version::Go1_19),
         Self::Go(go::Version::Go1_27),
+        Self::Rustls,
     ];
 
     /// Those that are asked when nobody names others.
     pub const DEFAULT: &[Self] =
-        &[Self::OpenSsl(openssl::Version::V3_0), Self::GnuTls, Self::Go(go::Version::Go1_27)];
+        &[Self::OpenSsl(openssl::Version::V3_0), Self::GnuTls, Self::Go(go::Version::Go1_27), Self::Rustls];
 
     /// Those for which castore writes: what a strict one of them refuses goes into no output, whatever library is
     /// installed here.
@@ -54,6 +58,7 @@ impl Reader {
         Self::OpenSsl(openssl::Version::V4_0),
         Self::GnuTls,
         Self::Go(go::Version::Go1_27),
+        Self::Rustls,
     ];
 
     /// Its name on the command line and in machine-readable reports.
@@ -67,6 +72,7 @@ impl Reader {
             Self::GnuTls => "gnutls",
             Self::Go(go::Version::Go1_19) => "go-1.19",
             Self::Go(go::Version::Go1_27) => "go",
+            Self::Rustls => "rustls",
         }
     }
 
@@ -81,6 +87,7 @@ impl Reader {
             Self::GnuTls => "GnuTLS",
             Self::Go(go::Version::Go1_19) => "Go 1.19",
             Self::Go(go::Version::Go1_27) => "Go",
+            Self::Rustls => "rustls",
         }
     }
 
@@ -90,7 +97,7 @@ impl Reader {
     pub fn is_strict(self) -> bool {
         match self {
             Self::OpenSsl(_) | Self::GnuTls => true,
-            Self::Go(_) => false,
+            Self::Go(_) | Self::Rustls => false,
         }
     }
 
@@ -103,7 +110,7 @@ impl Reader {
     /// Whether it reads the files of a directory, when it is told of one. OpenSSL looks into it by hash instead.
     #[must_use]
     pub fn reads_directories(self) -> bool {
-        matches!(self, Self::GnuTls | Self::Go(_))
+        matches!(self, Self::GnuTls | Self::Go(_) | Self::Rustls)
     }
 
     /// What it loads of the bytes of a file.
@@ -113,6 +120,7 @@ impl Reader {
             Self::OpenSsl(version) => openssl::read(bytes, version),
             Self::GnuTls => gnutls::read(bytes),
             Self::Go(version) => go::read(bytes, version),
+            Self::Rustls => rustls::read(bytes),
         }
     }
 
@@ -125,6 +133,7 @@ impl Reader {
             Self::OpenSsl(version) => openssl::certificate(der, version),
             Self::GnuTls => gnutls::certificate(der),
             Self::Go(version) => go::certificate(der, version),
+            Self::Rustls => rustls::certificate(der),
         }
     }
 }

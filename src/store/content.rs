@@ -226,8 +226,18 @@ fn take_apart(bytes: &[u8], content: Content) -> Content {
     if content.certificates.is_empty() {
         content.shape = Some(shape(bytes, &content));
     }
-    content.plain = content.others.is_empty() && content.certificates.iter().all(is_plain);
+    content.plain = content.others.is_empty()
+        && content.certificates.iter().all(is_plain)
+        && is_plain_text(bytes, &content);
     content
+}
+
+/// Whether nothing in the text between the blocks is a line end, or the beginning of a boundary, to some reader alone.
+fn is_plain_text(bytes: &[u8], content: &Content) -> bool {
+    let boundaries = |word: &[u8]| memchr::memmem::find_iter(bytes, word).count();
+    memchr::memchr(b'\r', bytes).is_none()
+        && boundaries(b"-----BEGIN") == content.certificates.len()
+        && boundaries(b"-----END") == content.certificates.len()
 }
 
 fn is_plain(found: &Found) -> bool {
