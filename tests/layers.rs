@@ -11,7 +11,7 @@ use castore::audit::rules::RULES;
 /// The order inside rooms that have one: each module uses only those before it.
 const INSIDE: &[(&str, &[&str])] = &[
     ("pem", &["label", "scan", "decode", "encode"]),
-    ("readers", &["reading", "openssl", "gnutls", "go", "rustls"]),
+    ("readers", &["reading", "openssl", "gnutls", "go", "rustls", "java"]),
     (
         "store",
         &["source", "content", "model", "loads", "digest", "root", "read", "discover", "load", "updater"],

@@ -4,8 +4,9 @@
 #   tests/setup.sh
 #
 # Tools:    openssl with c_rehash, certtool (gnutls-bin), python3 with ssl, strace,
-#           groff (groff-base), trust (p11-kit), apt-get and dpkg-deb; Go 1.19 (golang-1.19-go). Root gets the
-#           missing ones by apt-get; anybody else is told what is missing.
+#           groff (groff-base), trust (p11-kit), apt-get and dpkg-deb; Go 1.19 (golang-1.19-go);
+#           Java 17 (openjdk-17-jdk-headless). Root gets the missing ones by apt-get; anybody else is
+#           told what is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
 #
 #   stock/VERSION              version of Debian's package ca-certificates
@@ -128,6 +129,18 @@ if ! [ -x /usr/lib/go-1.19/bin/go ]; then
     else
         trouble "missing: golang-1.19-go"
         trouble "install with: sudo apt-get install -y --no-install-recommends golang-1.19-go"
+    fi
+fi
+
+# By itself as well: it is large, and other releases have another Java.
+if ! has javac; then
+    if is_root && has apt-get; then
+        say "installing: openjdk-17-jdk-headless"
+        apt_install openjdk-17-jdk-headless ||
+            trouble "Java 17 is missing: apt-get install openjdk-17-jdk-headless failed"
+    else
+        trouble "missing: openjdk-17-jdk-headless"
+        trouble "install with: sudo apt-get install -y --no-install-recommends openjdk-17-jdk-headless"
     fi
 fi
 

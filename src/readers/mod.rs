@@ -6,6 +6,7 @@
 
 pub mod gnutls;
 pub mod go;
+pub mod java;
 pub mod openssl;
 pub mod reading;
 pub mod rustls;
@@ -26,6 +27,8 @@ pub enum Reader {
     Go(go::Version),
     /// rustls, with the roots that rustls-native-certs gives it.
     Rustls,
+    /// Java's `keytool`, and what else calls `CertificateFactory.generateCertificates`.
+    Java,
 }
 
 /// A name that is none of a reader.
@@ -44,6 +47,7 @@ impl Reader {
         Self::Go(go::Version::Go1_19),
         Self::Go(go::Version::Go1_27),
         Self::Rustls,
+        Self::Java,
     ];
 
     /// Those that are asked when nobody names others.
@@ -73,6 +77,7 @@ impl Reader {
             Self::Go(go::Version::Go1_19) => "go-1.19",
             Self::Go(go::Version::Go1_27) => "go",
             Self::Rustls => "rustls",
+            Self::Java => "java",
         }
     }
 
@@ -88,15 +93,16 @@ impl Reader {
             Self::Go(go::Version::Go1_19) => "Go 1.19",
             Self::Go(go::Version::Go1_27) => "Go",
             Self::Rustls => "rustls",
+            Self::Java => "Java",
         }
     }
 
     /// Whether a file from which it loads nothing, or a block that it does not see, is an error to the audit: OpenSSL
-    /// and GnuTLS, on which most programs stand. The others pass over single blocks.
+    /// and GnuTLS, on which most programs stand, and Java where it is asked. The others pass over single blocks.
     #[must_use]
     pub fn is_strict(self) -> bool {
         match self {
-            Self::OpenSsl(_) | Self::GnuTls => true,
+            Self::OpenSsl(_) | Self::GnuTls | Self::Java => true,
             Self::Go(_) | Self::Rustls => false,
         }
     }
@@ -121,6 +127,7 @@ impl Reader {
             Self::GnuTls => gnutls::read(bytes),
             Self::Go(version) => go::read(bytes, version),
             Self::Rustls => rustls::read(bytes),
+            Self::Java => java::read(bytes),
         }
     }
 
@@ -134,6 +141,7 @@ impl Reader {
             Self::GnuTls => gnutls::certificate(der),
             Self::Go(version) => go::certificate(der, version),
             Self::Rustls => rustls::certificate(der),
+            Self::Java => java::certificate(der),
         }
     }
 }
