@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::certificate::name;
+use crate::certificate::fingerprint::Fingerprint;
 use crate::certificate::validity::rfc3339;
+use crate::certificate::{CertificateDer, name};
 use crate::escape::{visible, visible_path};
 use crate::pem::scan::DefectKind;
 use crate::readers::Reader;
@@ -15,12 +16,18 @@ use crate::store::model::Certificate;
 /// Escaped for print.
 #[must_use]
 pub fn called(certificate: &Certificate) -> String {
-    let fields = certificate.der.fields();
+    called_by(&certificate.der, certificate.fingerprint)
+}
+
+/// The same, of a certificate that is in no store.
+#[must_use]
+pub fn called_by(der: &CertificateDer<'_>, fingerprint: Fingerprint) -> String {
+    let fields = der.fields();
     let found = [name::COMMON_NAME, name::ORGANIZATIONAL_UNIT, name::ORGANIZATION]
         .iter()
         .find_map(|oid| name::find(fields.subject, oid).filter(|text| !text.trim().is_empty()));
     let text = found.unwrap_or_else(|| match name::to_rfc2253(fields.subject) {
-        subject if subject.is_empty() => format!("sha256:{}", &certificate.fingerprint.to_string()[..16]),
+        subject if subject.is_empty() => format!("sha256:{}", &fingerprint.to_string()[..16]),
         subject => subject,
     });
     visible(&text).into_owned()

@@ -84,8 +84,13 @@ const ODD_FILES: &[(&str, &str)] = &[
     ("TRUSTED CERTIFICATE beside CERTIFICATE", "trusted-cert-a"),
     ("X509 CERTIFICATE", "x509-label-a"),
 ];
-const LIBRARIES: &[(&str, &str)] =
-    &[("openssl-3.0", "OpenSSL 3.0"), ("gnutls", "GnuTLS"), ("go", "Go"), ("rustls", "rustls")];
+const LIBRARIES: &[(&str, &str)] = &[
+    ("openssl-3.0", "OpenSSL 3.0"),
+    ("gnutls", "GnuTLS"),
+    ("go", "Go"),
+    ("rustls", "rustls"),
+    ("java", "Java's keytool"),
+];
 
 /// What each library loads of each of them, as `castore audit` says it.
 fn table() -> String {

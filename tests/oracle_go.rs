@@ -40,13 +40,7 @@ fn compare(inputs: &[Input]) {
         let output = support::at(&oracle).arg(list).output().expect("the oracle starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let answers = inputs::answers(&output.stdout, inputs);
-        let model = |bytes: &[u8]| {
-            let reading = go::read(bytes, version);
-            Answer {
-                loads: reading.loads.iter().map(|loaded| loaded.fingerprint.to_string()).collect(),
-                refused: reading.refused.is_some(),
-            }
-        };
+        let model = |bytes: &[u8]| Answer::of(&go::read(bytes, version));
         inputs::compare(&format!("Go {number}"), inputs, &answers, model, DEVIATIONS);
     }
 }

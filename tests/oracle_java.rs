@@ -59,13 +59,7 @@ fn compare_as(inputs: Vec<Input>, seen: impl Fn(Answer) -> Answer) {
         };
         (inputs, answers) = inputs.into_iter().zip(answers).filter(|(input, _)| !differs(input)).unzip();
     }
-    let model = |bytes: &[u8]| {
-        let reading = java::read(bytes);
-        seen(Answer {
-            loads: reading.loads.iter().map(|loaded| loaded.fingerprint.to_string()).collect(),
-            refused: reading.refused.is_some(),
-        })
-    };
+    let model = |bytes: &[u8]| seen(Answer::of(&java::read(bytes)));
     inputs::compare(&format!("Java 17.0.{update}"), &inputs, &answers, model, DEVIATIONS);
 }
 

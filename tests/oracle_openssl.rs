@@ -15,7 +15,6 @@ use castore::der;
 use castore::pem::decode::decode;
 use castore::pem::scan::scan;
 use castore::readers::openssl::{self, Version};
-use castore::readers::reading::Reading;
 use support::inputs::{self, Answer};
 
 /// Where the model differs on purpose: input, reason.
@@ -27,13 +26,6 @@ fn tbs_certificate(bytes: &[u8], offset: usize) -> Option<String> {
     let der = decode(bytes, &block).der;
     let tbs = der::Reader::new(der::content(&der).ok()?).any().ok()?;
     Some(support::sha256_hex(tbs.raw))
-}
-
-fn model(reading: &Reading) -> Answer {
-    Answer {
-        loads: reading.loads.iter().map(|loaded| loaded.fingerprint.to_string()).collect(),
-        refused: reading.refused.is_some(),
-    }
 }
 
 /// The version that is modelled, of one that is installed.
@@ -72,7 +64,7 @@ fn hold(beginning: &str, wheel: Option<&str>) {
     // An outer algorithm or signature that is not DER: i2d_X509 writes it anew, and the certificate is the same.
     for (input, answer) in inputs.iter().zip(&mut answers) {
         let reading = openssl::read(&input.bytes, version);
-        let ours: BTreeSet<String> = model(&reading).loads;
+        let ours: BTreeSet<String> = Answer::of(&reading).loads;
         let same = |inner: &str| {
             let mut others = reading.loads.iter().filter(|loaded| {
                 tbs_certificate(&input.bytes, loaded.offset).is_some_and(|digest| digest == inner)
@@ -87,7 +79,7 @@ fn hold(beginning: &str, wheel: Option<&str>) {
             })
             .collect();
     }
-    inputs::compare(&name, &inputs, &answers, |bytes| model(&openssl::read(bytes, version)), DEVIATIONS);
+    inputs::compare(&name, &inputs, &answers, |bytes| Answer::of(&openssl::read(bytes, version)), DEVIATIONS);
 }
 
 #[test]

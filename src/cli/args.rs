@@ -128,7 +128,7 @@ pub struct Audit {
     #[arg(long, value_name = "FILE")]
     pub ignore_file: Vec<PathBuf>,
     /// Say what these libraries load: openssl (the version installed), openssl-1.1.1, openssl-3.0, openssl-3.5,
-    /// openssl-4.0, gnutls, go, go-1.19, rustls, or all [default: openssl,gnutls,go,rustls]
+    /// openssl-4.0, gnutls, go, go-1.19, rustls, java, or all [default: openssl,gnutls,go,rustls]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub reader: Vec<String>,
     /// Report files larger than this (1MiB, 500kB, 4096)

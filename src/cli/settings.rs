@@ -21,8 +21,9 @@ use crate::plan::policy::{Policy, PrunePolicy, UnmatchedRemoval};
 use crate::readers::openssl::Version;
 use crate::readers::{NotAReader, Reader};
 use crate::report::text::Look;
-use crate::store::read;
+
 use crate::store::root::Root;
+use crate::store::{installed, read};
 use rustix::fs::{Access, AtFlags, FileType, OFlags};
 use rustix::io::Errno;
 
@@ -381,7 +382,10 @@ pub fn hint(error: &Error) -> Option<&'static str> {
 
 /// The readers that `--reader` names; those of [`Reader::DEFAULT`] where it does not, with the OpenSSL that is installed.
 pub fn readers(names: &[String], root: &Root) -> std::result::Result<Vec<Reader>, Failure> {
-    let openssl = || Reader::OpenSsl(installed_openssl(root).unwrap_or(Version::V3_0));
+    let openssl = || {
+        let version = installed::openssl(root).map_or(Version::V3_0, |library| Version::of(library.release));
+        Reader::OpenSsl(version)
+    };
     let mut out: Vec<Reader> = Vec::new();
     for name in names {
         match name.as_str() {
@@ -399,45 +403,6 @@ pub fn readers(names: &[String], root: &Root) -> std::result::Result<Vec<Reader>
     }
     // In the order of the reports, each once.
     Ok(Reader::ALL.iter().copied().filter(|reader| out.contains(reader)).collect())
-}
-
-/// The OpenSSL whose library lies in one of the usual directories: by the name of the file, and for 3.x by the version
-/// that stands in it. The library is read, never loaded.
-fn installed_openssl(root: &Root) -> Option<Version> {
-    let architectures = ["x86_64", "aarch64", "arm", "i386", "riscv64", "powerpc64le", "s390x"];
-    let multiarch = architectures.iter().flat_map(|name| {
-        let triple =
-            if *name == "arm" { "arm-linux-gnueabihf".to_owned() } else { format!("{name}-linux-gnu") };
-        [format!("/usr/lib/{triple}"), format!("/lib/{triple}")]
-    });
-    let plain = ["/usr/lib64", "/usr/lib", "/lib64", "/lib", "/usr/local/lib64", "/usr/local/lib"];
-    let directories: Vec<String> = multiarch.chain(plain.map(str::to_owned)).collect();
-    let library = |name: &str| {
-        directories
-            .iter()
-            .map(|directory| Path::new(directory).join(name))
-            .find(|path| root.look(path).is_ok())
-    };
-    if library("libcrypto.so.4").is_some() {
-        return Some(Version::V4_0);
-    }
-    if let Some(path) = library("libcrypto.so.3") {
-        let bytes = read::regular(root, &path).ok()?;
-        return Some(
-            memchr::memmem::find_iter(&bytes, b"OpenSSL 3.")
-                .find_map(|at| version_3(&bytes[at..]))
-                .unwrap_or(Version::V3_0),
-        );
-    }
-    library("libcrypto.so.1.1").map(|_| Version::V1_1_1)
-}
-
-/// `OpenSSL 3.MINOR.PATCH`, as `OpenSSL_version` prints it.
-fn version_3(text: &[u8]) -> Option<Version> {
-    let rest = text.strip_prefix(b"OpenSSL 3.")?;
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let minor: u32 = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
-    (rest.get(digits) == Some(&b'.')).then_some(if minor < 3 { Version::V3_0 } else { Version::V3_5 })
 }
 
 #[cfg(test)]

@@ -3,3 +3,4 @@
 pub mod hash_link;
 pub mod locations;
 pub mod name_hash;
+pub mod release;

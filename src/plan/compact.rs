@@ -28,7 +28,7 @@ use crate::readers::reading::Reason;
 use crate::store::content::{Distrust, Encoding, OtherBlock, OtherKind};
 use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
 use crate::store::source::{SourceId, SourceKind};
-use crate::wording::{block_defects, block_place, called, defect, refusals};
+use crate::wording::{block_defects, block_place, called, called_by, defect, refusals};
 
 /// Where the result goes, and what is there already.
 #[derive(Debug, Default)]
@@ -597,7 +597,7 @@ fn comment_of(selected: &Selected, policy: CommentPolicy) -> String {
     match policy {
         CommentPolicy::None => String::new(),
         CommentPolicy::Label => {
-            let name = called(&Certificate::new(selected.der.clone(), selected.fingerprint, &[]));
+            let name = called_by(&selected.der, selected.fingerprint);
             format!("# {}\n", harmless(&name))
         }
         CommentPolicy::Keep => {
@@ -709,8 +709,7 @@ fn gains(
     if gained.is_empty() || had.is_empty() {
         return Ok(());
     }
-    let called =
-        |selected: &Selected| called(&Certificate::new(selected.der.clone(), selected.fingerprint, &[]));
+    let called = |selected: &Selected| called_by(&selected.der, selected.fingerprint);
     if policy.gain == GainPolicy::Refuse {
         let certificates = gained
             .iter()

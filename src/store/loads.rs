@@ -47,6 +47,15 @@ impl Store {
         }
     }
 
+    /// Whether every reader that was asked for loads all of a file, so that nothing need be asked about it.
+    #[must_use]
+    pub fn is_whole(&self, id: FileId) -> bool {
+        self.file(id).plain
+            && self
+                .occurrences_of_file(id)
+                .all(|(_, occurrence)| self.certificate(occurrence.certificate).refused_by.is_empty())
+    }
+
     /// A file of which every reader sees every block.
     fn as_plain(&self, id: FileId, reader: Reader) -> FileLoads {
         let mut out = FileLoads::default();

@@ -3,6 +3,7 @@
 pub mod content;
 pub mod digest;
 pub mod discover;
+pub mod installed;
 pub mod load;
 pub mod loads;
 pub mod model;

@@ -158,6 +158,12 @@ impl Certificate {
     #[must_use]
     pub fn new(der: CertificateDer<'static>, fingerprint: Fingerprint, readers: &[Reader]) -> Self {
         let openssl = Reader::OpenSsl(readers::openssl_among(readers));
+        let refused_by = refused_by(readers, der.as_bytes());
+        let refused = if readers.contains(&openssl) {
+            refused_by.iter().find(|(reader, _)| *reader == openssl).map(|(_, refusal)| *refusal)
+        } else {
+            openssl.certificate(der.as_bytes()).err()
+        };
         let fields = der.fields();
         let self_issued = fields.subject == fields.issuer
             || name_hash::canonical(fields.subject)
@@ -169,8 +175,8 @@ impl Certificate {
             subject_hash: name_hash::subject_hash(fields.subject),
             subject_hash_old: name_hash::subject_hash_old(fields.subject),
             self_issued,
-            refused: openssl.certificate(der.as_bytes()).err(),
-            refused_by: refused_by(readers, der.as_bytes()),
+            refused,
+            refused_by,
             ca: extensions::is_ca(&fields, self_issued),
             occurrences: Vec::new(),
             facts: OnceLock::new(),

@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
 
 use super::root::Root;
 
@@ -38,6 +39,43 @@ pub fn regular(root: &Root, path: &Path) -> Result<Vec<u8>> {
         }
     }
     Err(Error::Changed { path: path.to_owned() })
+}
+
+/// How much of a file [`find_last`] holds at a time, and how much of that it sees twice, so that no text is cut.
+const STRETCH: usize = 64 * 1024;
+const OVERLAP: usize = 256;
+
+/// Asks for something in a regular file, stretch by stretch from its end: a library's text stands behind its code. What
+/// is looked for must be shorter than 256 bytes. `None` where it is not there, and where the path is no regular file.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn find_last<T>(root: &Root, path: &Path, find: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fail = |error: Errno| Error::io("read", path, error);
+    let handle = root.open(path, flags).map_err(|error| Error::io("open", path, error))?;
+    let stat = rustix::fs::fstat(&handle).map_err(fail)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let mut stretch = vec![0; STRETCH + OVERLAP];
+    let mut start = u64::try_from(stat.st_size).unwrap_or(0);
+    while start > 0 {
+        start = start.saturating_sub(STRETCH as u64);
+        let mut filled = 0;
+        while filled < stretch.len() {
+            match rustix::io::pread(&handle, &mut stretch[filled..], start + filled as u64) {
+                Ok(0) => break,
+                Ok(length) => filled += length,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        if let Some(found) = find(&stretch[..filled]) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Reads a pipe, or a list that may be one, that the user named, to its end.

@@ -45,8 +45,9 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Waits for whoever has the lock, up to three seconds; `None` where that one still has it then. Whoever may read a directory may lock it: a lock that was waited for without end would let anybody
-    /// keep a store from ever being mended.
+    /// Waits for whoever has the lock, up to three seconds; `None` where that one still has it then. Whoever may read
+    /// a directory may lock it: a lock that was waited for without end would let anybody keep a store from ever being
+    /// mended.
     ///
     /// # Errors
     /// [`Error::Io`] where the directory cannot be opened.

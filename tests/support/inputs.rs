@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use castore::readers::reading::Reading;
+
 use super::der::{self, pem};
 use super::{block_der, certificate_blocks, mutate};
 
@@ -22,6 +24,16 @@ pub struct Answer {
     pub loads: BTreeSet<String>,
     /// Whether it refused the file.
     pub refused: bool,
+}
+
+impl Answer {
+    /// What a model says.
+    pub fn of(reading: &Reading) -> Self {
+        Self {
+            loads: reading.loads.iter().map(|loaded| loaded.fingerprint.to_string()).collect(),
+            refused: reading.refused.is_some(),
+        }
+    }
 }
 
 /// How many changed certificates, and how many bundles: 200, or what CASTORE_MUTATIONS says (`make test-full`).

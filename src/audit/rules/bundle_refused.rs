@@ -24,6 +24,9 @@ pub const RULE: Rule = Rule {
 fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     for (index, file) in store.files().iter().enumerate() {
         let id = FileId(index);
+        if store.is_whole(id) {
+            continue;
+        }
         // What only a look-up by hash reads has its own findings.
         if matches!(
             store.source(file.source).kind,

@@ -34,6 +34,9 @@ fn check(store: &Store, _: &Context, findings: &mut Vec<Finding>) {
     let mut places: BTreeMap<(CertificateId, Reasons), Vec<Place>> = BTreeMap::new();
     for index in 0..store.files().len() {
         let id = FileId(index);
+        if store.is_whole(id) {
+            continue;
+        }
         let mut skips: BTreeMap<OccurrenceId, Reasons> = BTreeMap::new();
         for &reader in &others {
             for (occurrence, reason) in store.file_loads(id, reader).passed_over {

@@ -9,6 +9,7 @@ mod pem;
 use self::key::Kind;
 use self::pem::{Blocks, Cipher, Stop};
 use super::reading::{Fault, Framing, Loaded, Miss, OtherBlock, Part, Reading, Reason, identity};
+use crate::openssl::release::Release;
 use crate::pem::scan::{self, DefectKind, Noise};
 
 /// The versions that differ in what they load. Measured: 1.1.1l; 3.0.7, 3.0.19, 3.1.4 and 3.2.2, which agree; 3.5.6;
@@ -23,6 +24,19 @@ pub enum Version {
     V3_5,
     /// 4.0: as 3.5, and lists of other issuers must say that they are indirect.
     V4_0,
+}
+
+impl Version {
+    /// The version that reads as a release does.
+    #[must_use]
+    pub fn of(release: Release) -> Self {
+        match (release.major, release.minor) {
+            (0..=2, _) => Self::V1_1_1,
+            (3, 0..=2) => Self::V3_0,
+            (3, _) => Self::V3_5,
+            _ => Self::V4_0,
+        }
+    }
 }
 
 /// What OpenSSL loads of a file that is named as CAfile.

@@ -1,26 +1,37 @@
-//! Reads a list of paths, one a line, and prints for each what a rustls program has of it: `ok` and the SHA-256 of each
-//! certificate that `RootCertStore` takes of what rustls-native-certs reads, or `refused` where that is none.
+//! What rustls loads of files: the argument is a file with one path a line; for each, one line is printed: `ok` or
+//! `refused`, then the SHA-256 of each certificate that a `RootCertStore` takes.
+#![allow(clippy::disallowed_methods, reason = "castore's fence is not for this program")]
 
-use std::collections::BTreeSet;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use rustls::RootCertStore;
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
 fn main() {
-    let list = std::env::args_os().nth(1).expect("a file with paths");
-    for path in std::fs::read_to_string(list).expect("the list can be read").lines() {
-        let read = rustls_native_certs::load_certs_from_paths(Some(Path::new(path)), None);
-        let taken: BTreeSet<String> = read
+    let list = std::env::args_os().nth(1).expect("one argument: a file with one path a line");
+    let list = std::fs::read_to_string(list).expect("the list can be read");
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for path in list.lines() {
+        let found = rustls_native_certs::load_certs_from_paths(Some(Path::new(path)), None);
+        // The store does not say which ones it takes: it is given one at a time, and then all of them.
+        let taken: Vec<_> = found
             .certs
-            .into_iter()
-            .filter(|certificate| RootCertStore::empty().add(certificate.clone()).is_ok())
-            .map(|certificate| {
-                Sha256::digest(&certificate).iter().map(|byte| format!("{byte:02x}")).collect()
+            .iter()
+            .filter(|certificate| {
+                RootCertStore::empty().add_parsable_certificates([(*certificate).clone()]) == (1, 0)
             })
             .collect();
-        let word = if taken.is_empty() { "refused" } else { "ok" };
-        let line: Vec<String> = std::iter::once(word.to_owned()).chain(taken).collect();
-        println!("{}", line.join(" "));
+        let counts = RootCertStore::empty().add_parsable_certificates(found.certs.iter().cloned());
+        assert_eq!(counts, (taken.len(), found.certs.len() - taken.len()), "{path}");
+        write!(out, "{}", if taken.is_empty() { "refused" } else { "ok" }).unwrap();
+        for certificate in taken {
+            write!(out, " ").unwrap();
+            for byte in Sha256::digest(certificate) {
+                write!(out, "{byte:02x}").unwrap();
+            }
+        }
+        writeln!(out).unwrap();
     }
+    out.flush().unwrap();
 }
