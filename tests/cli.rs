@@ -684,6 +684,9 @@ fn the_openssl_of_a_root_is_the_one_inside_it() {
     }
 }
 
+/// Whatever is installed here.
+const CHOSEN: &[&str] = &["--reader", "openssl-3.0,gnutls,go,rustls", "--library", "openssl-3.0"];
+
 #[test]
 fn texts_as_they_are_printed() {
     let folder = tempfile::tempdir().unwrap();
@@ -703,8 +706,7 @@ fn texts_as_they_are_printed() {
         ("compact-private-key", &["compact", "--dry-run", "private-key-a/bundle.pem", "--capath", "new"]),
     ] {
         // Whatever OpenSSL is installed here.
-        let readers: &[&str] =
-            if name.starts_with("audit") { &["--reader", "openssl-3.0,gnutls,go,rustls"] } else { &[] };
+        let readers: &[&str] = if name.starts_with("audit") { CHOSEN } else { &[] };
         let ran = run_in(folder.path(), &[arguments, &at, readers].concat());
         assert_data_eq!(ran, snapshot(&format!("{name}.txt")));
     }

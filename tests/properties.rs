@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 use castore::audit::{self, Context};
 use castore::certificate::CertificateDer;
 use castore::certificate::name::to_rfc2253;
-use castore::cost::estimate::OPENSSL_3_0;
+use castore::cost::estimate::Prices;
 use castore::error::Refusal;
 use castore::openssl::name_hash::HashStyle;
 use castore::openssl::name_hash::{subject_hash, subject_hash_old};
@@ -666,7 +666,7 @@ fn answer(directory: &Path) -> (String, Plan) {
     let store = load_one(directory);
     let plan = rehash(&store, SourceId(0), Manner::default()).expect("nothing is in the way").plan;
     let findings = audit::run(&store, &context());
-    let report = Report::new("audit", &store, &context(), &findings, Some(&plan), &OPENSSL_3_0);
+    let report = Report::new("audit", &store, &context(), &findings, Some(&plan), &Prices::default());
     let mut out = Vec::new();
     json::render(&report, &mut out).expect("a vector takes everything");
     (String::from_utf8(out).expect("JSON is UTF-8"), plan)
@@ -779,7 +779,7 @@ fn run_through(bytes: &[u8]) {
     let store = load_bytes("bundle.pem", bytes);
     assert_eq!(store.occurrences().len(), content.certificates.len());
     let findings = audit::run(&store, &context());
-    let report = Report::new("audit", &store, &context(), &findings, None, &OPENSSL_3_0);
+    let report = Report::new("audit", &store, &context(), &findings, None, &Prices::default());
     let mut out = Vec::new();
     text::render(&report, Look { width: Some(80), verbose: true, color: false }, &mut out).expect("text");
     // What certificates and paths say must not reach a terminal as it is.

@@ -557,7 +557,8 @@ fn the_text_says_what_the_json_says() {
 
 fn compare(paths: &[PathBuf], at: &str) {
     let command = |more: &[&str]| {
-        let output = support::castore().args(["audit", "--at", at]).args(more).args(paths).output().unwrap();
+        let words = ["audit", "--at", at, "--contexts-per-day", "1000"];
+        let output = support::castore().args(words).args(more).args(paths).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         String::from_utf8(output.stdout).unwrap()
     };
@@ -627,16 +628,57 @@ fn compare(paths: &[PathBuf], at: &str) {
             }
         }
 
-        // Each layout.
-        let mut rows = text.lines().filter(|line| line.ends_with(" ms") && line.contains(" parsed "));
-        for row in list(&report, "cost") {
-            let line = rows.next().expect("a line for each layout");
-            let milliseconds = row["estimate"]["milliseconds"].as_f64().unwrap();
-            let expected = vec![row["certificates"].to_string(), format!("{milliseconds:.2}")];
+        // Each family, layout by layout.
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("Cost of a load")).skip(1);
+        let costs = list(&report, "cost");
+        let shown = |now: &&Value| {
+            now["layout"] == "now"
+                && (verbose || now["family"] == costs[0]["family"] || number(now, "certificates") >= 10)
+        };
+        for now in costs.iter().filter(shown) {
+            let line = lines.next().expect("a line for each family");
+            let rows = || costs.iter().filter(|row| row["family"] == now["family"]);
+            let expected: Vec<String> = rows()
+                .map(|row| format!("{:.2}", row["estimate"]["milliseconds"].as_f64().unwrap()))
+                .collect();
             assert_eq!(numbers(line), expected, "{line}");
-            assert!(text.contains(row["estimate"]["model"].as_str().unwrap()));
+            assert!(
+                line.trim_end_matches(|c: char| !c.is_alphabetic()).ends_with(now["per"].as_str().unwrap())
+            );
+            if verbose {
+                let line = lines.next().expect("a line about what is read");
+                let reads = rows().map(|row| {
+                    let of = |field: &str, noun: &str| {
+                        let count = number(row, field);
+                        format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+                    };
+                    let layout = row["layout"].as_str().unwrap();
+                    format!("{layout} {} in {}", of("certificates", "certificate"), of("files", "file"))
+                });
+                for part in reads {
+                    assert!(line.contains(&part), "{part}: {line}");
+                }
+                assert!(line.contains(now["estimate"]["model"].as_str().unwrap()), "{line}");
+                assert_eq!(line.contains("on demand"), now["on_demand"] == true, "{line}");
+            }
         }
-        assert_eq!(rows.next(), None);
+        if !costs.is_empty() {
+            let day = report["contexts_per_day"].as_u64().expect("it was asked for");
+            let line = lines.next().expect("a line about a day");
+            assert!(line.starts_with(&format!("  {day} contexts a day: ")), "{line}");
+            for row in costs.iter().filter(|row| row["family"] == costs[0]["family"]) {
+                let estimate = &row["estimate"];
+                let seconds = estimate["seconds_per_day"].as_f64().unwrap();
+                // Both are rounded to a thousandth.
+                assert!(
+                    (seconds - estimate["milliseconds"].as_f64().unwrap() * day as f64 / 1e3).abs() < 0.001
+                );
+                assert!(
+                    line.contains(&format!("{seconds:.2} s {}", row["layout"].as_str().unwrap())),
+                    "{line}"
+                );
+            }
+        }
 
         // The totals.
         let totals = text.lines().skip_while(|line| *line != "Totals").nth(1).unwrap();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use crate::audit::ignore::Ignore;
+use crate::openssl::release::Release;
 use crate::plan::policy;
 
 /// Audits, deduplicates and rehashes CA trust stores: CAfile bundles and CApath directories
@@ -131,6 +132,12 @@ pub struct Audit {
     /// openssl-4.0, gnutls, go, go-1.19, rustls, java, or all [default: openssl,gnutls,go,rustls]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub reader: Vec<String>,
+    /// Estimate what this release of OpenSSL pays (openssl-3.0, openssl-3.5.4) [default: the one installed, else 3.0]
+    #[arg(long, value_name = "LIBRARY", value_parser = super::settings::parse_library)]
+    pub library: Option<Release>,
+    /// Say what so many contexts or connections cost a day
+    #[arg(long, value_name = "N")]
+    pub contexts_per_day: Option<u64>,
     /// Report files larger than this (1MiB, 500kB, 4096)
     #[arg(long, value_name = "SIZE", value_parser = super::settings::parse_size)]
     pub max_size: Option<u64>,

@@ -9,7 +9,7 @@ use super::run::{Outcome, carry_out, finish, load_all, root_text};
 use super::spelling::{C_REHASH_HELP, CRehash};
 use super::{Failure, Status, failed, note, settings, warn};
 use crate::audit::Context;
-use crate::cost::estimate::OPENSSL_3_0;
+use crate::cost::estimate::Prices;
 use crate::error::Error;
 use crate::escape::visible_path;
 use crate::openssl::hash_link::LinkKind;
@@ -229,7 +229,7 @@ impl Run<'_> {
     fn report(&self, store: &Store, plan: &Plan) -> Result<(), Failure> {
         let Rehash { format, quiet, color, .. } = *self.arguments;
         let context = Context::at(settings::now());
-        let mut report = Report::new("rehash", store, &context, &[], Some(plan), &OPENSSL_3_0);
+        let mut report = Report::new("rehash", store, &context, &[], Some(plan), &Prices::default());
         // What a context costs is no matter of links.
         report.cost.clear();
         report.root = root_text(&self.arguments.inside);

@@ -11,7 +11,7 @@ use super::args::{
 };
 use super::{Failure, Status, complain, man, note, rehash, settings};
 use crate::audit::{self, Context, rules};
-use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
+use crate::cost::estimate::{self, Family, Layout, Prices};
 use crate::error::Error;
 use crate::escape::{path_text, visible, visible_path};
 use crate::plan::compact::{BundleOutput, CapathOutput, Outputs};
@@ -53,7 +53,8 @@ fn audit(arguments: &Audit) -> Outcome {
     let ignore = settings::ignore(arguments)?;
     let root = settings::root(&arguments.inside)?;
     let mut paths = settings::paths(arguments)?;
-    if paths.is_empty() {
+    let by_default = paths.is_empty();
+    if by_default {
         for default in settings::default_paths(&root) {
             if !arguments.output.quiet {
                 let verb = if default.skipped { "not there:" } else { "looking at" };
@@ -79,11 +80,16 @@ fn audit(arguments: &Audit) -> Outcome {
         max_size: arguments.max_size,
         ignore,
         updater: updater::survey(&root, &store),
-        openssl_defaults: settings::openssl_defaults(&root),
+        openssl_defaults: settings::openssl_defaults(&root, by_default),
     };
     let findings = audit::run(&store, &context);
     if !store.sources().is_empty() {
-        let mut report = Report::new("audit", &store, &context, &findings, None, &OPENSSL_3_0);
+        let prices = Prices {
+            openssl: settings::openssl(arguments.library, &root),
+            contexts_per_day: arguments.contexts_per_day,
+            variables: settings::variables(&root, &store, by_default),
+        };
+        let mut report = Report::new("audit", &store, &context, &findings, None, &prices);
         report.root = root_text(&arguments.inside);
         report.labels = arguments.label.iter().cloned().collect();
         tell(&report, arguments.format, &arguments.output)?;
@@ -110,7 +116,7 @@ fn compact(arguments: &Compact) -> Outcome {
     let readers = Reader::WRITTEN_FOR.to_vec();
     let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments, readers }))?;
     let context = Context {
-        openssl_defaults: settings::openssl_defaults(&root),
+        openssl_defaults: settings::openssl_defaults(&root, false),
         ..Context::at(arguments.at.unwrap_or_else(settings::now))
     };
     let bundle = match &arguments.bundle {
@@ -143,9 +149,10 @@ fn compact(arguments: &Compact) -> Outcome {
             plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
         }
     }
+    let loads = estimate::loads(&store, &context);
     let parsed = |layout| {
-        let rows = estimate::eager(&store, &context);
-        rows.iter().find(|row| row.layout == layout).map(|row| row.certificates)
+        let mut named = loads.iter().filter(|load| load.family == Family::NamedFile);
+        named.find(|load| load.layout == layout).map(|load| load.certificates)
     };
     if parsed(Layout::Now).is_some_and(|now| now > 0 && parsed(Layout::Compacted) == Some(now)) {
         plan.notes.push(
@@ -158,7 +165,8 @@ fn compact(arguments: &Compact) -> Outcome {
         refuse_report_on_store(path, &root, &outputs, &store)?;
     }
     let status = carry_out(&root, &plan, &arguments.writing)?;
-    let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &OPENSSL_3_0);
+    let prices = Prices { openssl: settings::openssl(None, &root), ..Prices::default() };
+    let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &prices);
     report.root = root_text(&arguments.inside);
     if let Some(path) = &report_path {
         write_report(path, &report, arguments.format)?;

@@ -1,7 +1,7 @@
 //! What was typed, and what the machine says, as values that the library takes.
 #![allow(clippy::disallowed_methods, reason = "this module reads the clock and the environment")]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,17 @@ use crate::audit::finding::Severity;
 use crate::audit::ignore::Ignore;
 use crate::audit::rules;
 use crate::certificate::validity::parse_instant;
+use crate::cost::estimate::{Openssl, VARIABLES};
 use crate::error::{Error, Refusal, Result};
-use crate::escape::visible_path;
+use crate::escape::{path_text, visible_path};
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS, REGENERATED};
+use crate::openssl::release::{NotARelease, Release};
 use crate::plan::policy::{Policy, PrunePolicy, UnmatchedRemoval};
 use crate::readers::openssl::Version;
 use crate::readers::{NotAReader, Reader};
 use crate::report::text::Look;
 
+use crate::store::model::Store;
 use crate::store::root::Root;
 use crate::store::{installed, read};
 use rustix::fs::{Access, AtFlags, FileType, OFlags};
@@ -150,8 +153,56 @@ pub fn root(inside: &Inside) -> Result<Root> {
     inside.root.as_deref().map_or_else(|| Ok(Root::host()), Root::inside)
 }
 
-/// What OpenSSL's defaults lead to inside a root.
-pub fn openssl_defaults(root: &Root) -> Option<OpensslDefaults> {
+/// What OpenSSL's defaults lead to inside a root; with `environment`, on the machine itself, what its variables make of
+/// them.
+pub fn openssl_defaults(root: &Root, environment: bool) -> Option<OpensslDefaults> {
+    let identity = |path: PathBuf| root.look(&path).ok().map(|seen| seen.identity);
+    let variable = |name: &str| set_variable(name, root).filter(|_| environment);
+    let file = variable("SSL_CERT_FILE").map(|path| identity(path.into()));
+    let directory = variable("SSL_CERT_DIR").map(|list| std::env::split_paths(&list).find_map(identity));
+    let compiled_in = compiled_in_defaults(root);
+    if file.is_none() && directory.is_none() {
+        return compiled_in;
+    }
+    Some(OpensslDefaults {
+        directory: directory.unwrap_or_else(|| compiled_in.and_then(|defaults| defaults.directory)),
+        file: file.unwrap_or_else(|| compiled_in.and_then(|defaults| defaults.file)),
+    })
+}
+
+/// A variable of the environment, which is a matter of the machine itself, where it is set to something.
+fn set_variable(name: &str, root: &Root) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| root.is_host() && !value.is_empty())
+}
+
+/// The OpenSSL whose cost is estimated: the release that was named, else the one that is installed.
+pub fn openssl(named: Option<Release>, root: &Root) -> Openssl {
+    Openssl::new(named.or_else(|| installed::openssl(root).map(|library| library.release)))
+}
+
+/// `openssl-3.0`, `openssl-3.5.4`.
+pub fn parse_library(text: &str) -> std::result::Result<Release, String> {
+    let release = text.strip_prefix("openssl-").unwrap_or(text);
+    release.parse().map_err(|error: NotARelease| error.to_string())
+}
+
+/// The variables that lead to a store, or all of them where it is the machine's own that is looked at.
+pub fn variables(root: &Root, store: &Store, all: bool) -> Vec<(&'static str, String)> {
+    let leads_to_it = |value: &OsStr| {
+        let there = root.look(Path::new(value)).ok().map(|seen| seen.identity);
+        there.is_some() && store.files().iter().any(|file| file.identity == there)
+    };
+    let mut out = Vec::new();
+    for (name, _) in VARIABLES {
+        if let Some(value) = set_variable(name, root).filter(|value| all || leads_to_it(value)) {
+            out.push((*name, path_text(Path::new(&value)).0));
+        }
+    }
+    out
+}
+
+/// What OpenSSL's defaults lead to when no variable is set.
+fn compiled_in_defaults(root: &Root) -> Option<OpensslDefaults> {
     let identity = |path: PathBuf| root.look(&path).ok().map(|seen| seen.identity);
     OPENSSL_DIRS.iter().find_map(|directory| {
         let directory = Path::new(directory);
@@ -185,9 +236,7 @@ pub fn default_paths(root: &Root) -> Vec<Default> {
             out.push(Default { path, why, skipped });
         }
     };
-    let variable = |name: &str| {
-        if root.is_host() { std::env::var_os(name).filter(|value| !value.is_empty()) } else { None }
-    };
+    let variable = |name: &str| set_variable(name, root);
     let directory = OPENSSL_DIRS.iter().map(Path::new).find(|path| root.look(&path.join(CERT_DIR)).is_ok());
     match variable("SSL_CERT_DIR") {
         Some(list) => {

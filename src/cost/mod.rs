@@ -1,3 +1,4 @@
 //! What it costs to load a store.
 
 pub mod estimate;
+pub mod model;

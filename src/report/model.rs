@@ -14,7 +14,7 @@ use crate::audit::rules;
 use crate::certificate::name;
 use crate::certificate::trust::TrustAttributes;
 use crate::certificate::validity::{Time, ValidityState, rfc3339};
-use crate::cost::estimate::{self, Layout, Model};
+use crate::cost::estimate::{self, Layout, Per, Prices};
 use crate::escape::path_text;
 use crate::plan::Plan;
 use crate::store::content::Encoding;
@@ -70,7 +70,11 @@ pub struct Report {
     pub readers: Vec<ReaderRow>,
     /// What a writing command does.
     pub changes: Vec<ChangeRow>,
-    /// What a context costs.
+    /// How many contexts are made a day: `--contexts-per-day`.
+    pub contexts_per_day: Option<u64>,
+    /// Variables of the environment that lead to this store.
+    pub variables: Vec<VariableRow>,
+    /// What a load costs.
     pub cost: Vec<CostRow>,
     /// The totals.
     pub summary: Summary,
@@ -313,17 +317,39 @@ pub struct ChangeRow {
     pub reason: String,
 }
 
-/// What one reader pays in one layout.
+/// A variable of the environment that names a CAfile or a directory.
+#[derive(Debug, Clone, Serialize)]
+pub struct VariableRow {
+    /// The variable.
+    pub name: &'static str,
+    /// What it says.
+    pub value: String,
+    /// Who reads it.
+    pub read_by: &'static str,
+}
+
+/// What one family of programs pays in one layout.
 #[derive(Debug, Clone, Serialize)]
 pub struct CostRow {
-    /// Library and version.
+    /// The library whose model prices it: `openssl-3.0`, `gnutls`.
     pub reader: &'static str,
+    /// Who loads the store: `openssl-defaults`, `libcurl-gnutls`.
+    pub family: &'static str,
+    /// The family in words. Text only.
+    #[serde(skip)]
+    pub title: &'static str,
     /// `now`, `compacted`, `split`.
     pub layout: &'static str,
     /// Files opened.
     pub files: usize,
-    /// Certificates parsed.
+    /// Certificates parsed, each time that it stands somewhere.
     pub certificates: usize,
+    /// Distinct certificates among them.
+    pub unique: usize,
+    /// The sources that are read at once.
+    pub sources: Vec<usize>,
+    /// Whether more is looked up by hash when a connection needs it.
+    pub on_demand: bool,
     /// `context`, `connection`, `process`.
     pub per: &'static str,
     /// What a model says.
@@ -336,9 +362,13 @@ pub struct CostRow {
 #[derive(Debug, Clone, Serialize)]
 pub struct EstimateRow {
     /// The model in words.
-    pub model: &'static str,
+    pub model: String,
+    /// The version of the library that the machine has, or that was named; `None` where it is not known.
+    pub version: Option<String>,
     /// Milliseconds of CPU time.
     pub milliseconds: f64,
+    /// Seconds of CPU time a day, where one of them is made for each of so many requests.
+    pub seconds_per_day: Option<f64>,
 }
 
 /// Totals.
@@ -377,7 +407,7 @@ impl Report {
         context: &Context,
         findings: &[Finding],
         plan: Option<&Plan>,
-        model: &Model,
+        prices: &Prices,
     ) -> Self {
         let findings: Vec<FindingRow> =
             findings.iter().map(|finding| finding_row(store, context, finding)).collect();
@@ -421,28 +451,68 @@ impl Report {
             findings,
             readers: reader_rows(store),
             changes: plan.map(change_rows).unwrap_or_default(),
-            cost: estimate::eager(store, context)
-                .into_iter()
-                .map(|eager| CostRow {
-                    reader: model.reader,
-                    layout: match eager.layout {
-                        Layout::Now => "now",
-                        Layout::Compacted => "compacted",
-                        Layout::Split => "split",
-                    },
-                    files: eager.files,
-                    certificates: eager.certificates,
-                    per: "context",
-                    estimate: EstimateRow {
-                        model: model.name,
-                        milliseconds: (model.milliseconds(eager.certificates) * 1000.0).round() / 1000.0,
-                    },
-                    measurement: None,
-                })
-                .collect(),
+            contexts_per_day: prices.contexts_per_day,
+            variables: variable_rows(prices),
+            cost: cost_rows(store, context, prices),
             summary,
         }
     }
+}
+
+fn variable_rows(prices: &Prices) -> Vec<VariableRow> {
+    let readers = |name: &str| estimate::VARIABLES.iter().find(|(known, _)| *known == name);
+    prices
+        .variables
+        .iter()
+        .map(|(name, value)| VariableRow {
+            name,
+            value: value.clone(),
+            read_by: readers(name).map_or("", |(_, readers)| readers),
+        })
+        .collect()
+}
+
+fn cost_rows(store: &Store, context: &Context, prices: &Prices) -> Vec<CostRow> {
+    let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
+    estimate::loads(store, context)
+        .into_iter()
+        .map(|load| {
+            let model = load.family.model(&prices.openssl);
+            let milliseconds = rounded(model.milliseconds(load.certificates, load.distinct, load.files));
+            let per = load.family.per();
+            let release = prices.openssl.release.filter(|_| model == prices.openssl.model);
+            CostRow {
+                reader: model.library,
+                family: load.family.name(),
+                title: load.family.title(),
+                layout: match load.layout {
+                    Layout::Now => "now",
+                    Layout::Compacted => "compacted",
+                    Layout::Split => "split",
+                },
+                files: load.files,
+                certificates: load.certificates,
+                unique: load.distinct,
+                sources: load.sources.iter().map(|id| id.0).collect(),
+                on_demand: load.on_demand,
+                per: match per {
+                    Per::Context => "context",
+                    Per::Connection => "connection",
+                    Per::Process => "process",
+                },
+                estimate: EstimateRow {
+                    model: model.to_string(),
+                    version: release.map(|release| release.to_string()),
+                    milliseconds,
+                    seconds_per_day: prices
+                        .contexts_per_day
+                        .filter(|_| per != Per::Process)
+                        .map(|number| rounded(milliseconds * number as f64 / 1000.0)),
+                },
+                measurement: None,
+            }
+        })
+        .collect()
 }
 
 fn source_rows(store: &Store) -> Vec<SourceRow> {

@@ -27,6 +27,9 @@ const FEW: usize = 3;
 /// Stores that are shown without `-v`.
 const STORES: usize = 8;
 
+/// Certificates from which on it matters who loads them.
+const MANY: usize = 10;
+
 /// Writes a report.
 ///
 /// # Errors
@@ -68,7 +71,7 @@ impl Text<'_> {
         self.stores(report)?;
         self.findings(report)?;
         self.readers(report)?;
-        self.cost(&report.cost)?;
+        self.cost(report, false)?;
         self.totals(report)
     }
 
@@ -90,7 +93,7 @@ impl Text<'_> {
                 self.some(lines, lines.len())?;
             }
         }
-        self.cost(&report.cost)
+        self.cost(report, true)
     }
 
     fn verdict(&mut self, report: &Report) -> io::Result<()> {
@@ -243,23 +246,97 @@ impl Text<'_> {
         self.more(lines.len().saturating_sub(shown), "lines")
     }
 
-    fn cost(&mut self, rows: &[CostRow]) -> io::Result<()> {
-        let Some(first) = rows.first() else { return Ok(()) };
-        self.heading(&format!("One context (estimate: {})", first.estimate.model))?;
-        for row in rows {
-            let layout = match row.layout {
-                "now" => "now",
-                "compacted" => "after compact",
-                _ => "without OpenSSL's default file",
-            };
-            writeln!(
-                self.out,
-                "  {layout:<31}{:>20} parsed {:>10.2} ms",
-                count(row.certificates, "certificate"),
-                row.estimate.milliseconds
-            )?;
+    /// One line a family, one column a layout.
+    fn cost(&mut self, report: &Report, gains_only: bool) -> io::Result<()> {
+        let rows = &report.cost;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        // The one library of which the machine's own version is known.
+        let openssl = rows.iter().find(|row| row.reader.starts_with("openssl-"));
+        let name = openssl.map(|row| format!(", {}", row.reader.replace("openssl-", "OpenSSL ")));
+        let of =
+            |family: &str, layout: &str| rows.iter().find(|row| row.family == family && row.layout == layout);
+        let mut families: Vec<&CostRow> = Vec::new();
+        for row in rows.iter().filter(|row| row.layout == "now") {
+            let gains =
+                of(row.family, "compacted").is_some_and(|after| after.certificates < row.certificates);
+            // Of a handful of certificates one line says enough.
+            let matters = self.look.verbose || row.certificates >= MANY;
+            if if gains_only { gains } else { matters || families.is_empty() } {
+                families.push(row);
+            }
+        }
+        if families.is_empty() {
+            return Ok(());
+        }
+        let splits = rows.iter().any(|row| row.layout == "split");
+        let title = format!("Cost of a load, CPU ms (estimate{})", name.unwrap_or_default());
+        let last = if splits { "split" } else { "" };
+        self.heading(format!("{title:<48}{:>9}{:>11}{last:>10}", "now", "compacted").trim_end())?;
+        for &now in &families {
+            let mut line = format!("  {:<46}", format!("{}, a {}", now.title, now.per));
+            for (layout, width) in [("now", 9), ("compacted", 11), ("split", 10)] {
+                let cell = of(now.family, layout).map(|row| format!("{:.2}", row.estimate.milliseconds));
+                line.push_str(&format!("{:>width$}", cell.unwrap_or_default()));
+            }
+            writeln!(self.out, "{}", line.trim_end())?;
+            if self.look.verbose {
+                let reads = |layout| {
+                    let row = of(now.family, layout)?;
+                    Some(format!(
+                        "{layout} {} in {}",
+                        count(row.certificates, "certificate"),
+                        count(row.files, "file")
+                    ))
+                };
+                let mut parts: Vec<String> =
+                    ["now", "compacted", "split"].into_iter().filter_map(reads).collect();
+                if now.on_demand {
+                    parts.push("the directory on demand".to_owned());
+                }
+                parts.push(now.estimate.model.clone());
+                let sources = now.sources.iter().filter_map(|&id| report.sources.get(id));
+                let paths: Vec<_> = sources.map(|source| visible(&source.path)).collect();
+                let paths = if paths.is_empty() { "nothing at once".to_owned() } else { paths.join(", ") };
+                self.wrapped(&format!("    {paths}: {}", parts.join("; ")), "      ")?;
+            }
+        }
+        if !gains_only {
+            self.reuse(report)?;
+        }
+        let version = openssl.and_then(|row| row.estimate.version.as_deref());
+        if let (true, Some(version)) = (self.look.verbose, version) {
+            writeln!(self.out, "  OpenSSL {version} is what this is estimated for")?;
+        }
+        let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for row in &report.variables {
+            values.entry(&row.value).or_default().push(row.name);
+        }
+        for (value, names) in values {
+            self.wrapped(&format!("  set here: {} = {}", names.join(", "), visible(value)), "    ")?;
         }
         Ok(())
+    }
+
+    /// What a program saves that keeps its context.
+    fn reuse(&mut self, report: &Report) -> io::Result<()> {
+        let Some(now) = report.cost.iter().find(|row| row.layout == "now" && row.per != "process") else {
+            return Ok(());
+        };
+        let Some(contexts) = report.contexts_per_day else {
+            return self.wrapped("  one context for all requests pays this once, not once a request", "    ");
+        };
+        let day = ["now", "compacted", "split"].into_iter().filter_map(|layout| {
+            let row = report.cost.iter().find(|row| row.family == now.family && row.layout == layout)?;
+            Some(format!("{:.2} s {layout}", row.estimate.seconds_per_day?))
+        });
+        let line = format!(
+            "  {contexts} contexts a day: {}; one context for all of them: {:.2} ms",
+            day.collect::<Vec<_>>().join(", "),
+            now.estimate.milliseconds,
+        );
+        self.wrapped(&line, "    ")
     }
 
     fn totals(&mut self, report: &Report) -> io::Result<()> {
@@ -444,7 +521,8 @@ fn next(report: &Report) -> Option<String> {
         return Some("mend the errors below; castore audit -v shows every place".to_owned());
     }
     let milliseconds = |layout: &str| {
-        report.cost.iter().find(|row| row.layout == layout).map(|row| row.estimate.milliseconds)
+        let mut defaults = report.cost.iter().filter(|row| row.family == "openssl-defaults");
+        defaults.find(|row| row.layout == layout).map(|row| row.estimate.milliseconds)
     };
     let saved = match (milliseconds("now"), milliseconds("compacted")) {
         (Some(now), Some(then)) if now > then => {
