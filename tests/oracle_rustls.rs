@@ -8,10 +8,6 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
-
 use castore::readers::rustls;
 use support::der;
 use support::inputs::{self, Answer, Input};
@@ -20,27 +16,10 @@ use support::mutate::Dice;
 /// Where the model is not the library: name of the input, and why.
 const DEVIATIONS: &[(&str, &str)] = &[];
 
-/// The program, built once for all tests here.
-fn oracle() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let target = support::material().join("rustls");
-        // In cargo's own environment: registry, proxies and toolchain are its matter.
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--locked", "--manifest-path"])
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/rustls/Cargo.toml"))
-            .env("CARGO_TARGET_DIR", &target)
-            .output()
-            .expect("cargo starts");
-        assert!(built.status.success(), "{}", support::complaint(&built));
-        target.join("debug/castore-oracle-rustls")
-    })
-}
-
 fn compare(inputs: &[Input]) {
     let folder = tempfile::tempdir().unwrap();
     let list = inputs::lay_out(inputs, folder.path());
-    let output = support::at(oracle()).arg(list).output().expect("it starts");
+    let output = support::at(support::rustls_oracle()).arg(list).output().expect("it starts");
     assert!(output.status.success(), "{}", support::complaint(&output));
     let answers = inputs::answers(&output.stdout, inputs);
     inputs::compare("rustls", inputs, &answers, |bytes| Answer::of(&rustls::read(bytes)), DEVIATIONS);

@@ -29,7 +29,7 @@ pub enum Family {
     Gnutls,
     /// Go's `SystemCertPool`: the bundle and each file of the directories; links inside one directory are passed over.
     Go,
-    /// rustls-native-certs: what Go reads.
+    /// rustls-native-certs: the bundle and each file of the directories, each inode once (as of 0.8.5).
     Rustls,
     /// Node with `--use-system-ca`: the bundle, and every name in the directory. Without it Node reads no store.
     Node,
@@ -278,7 +278,8 @@ pub fn loads(store: &Store, context: &Context) -> Vec<Load> {
         let named = if family == Family::OpensslDefaults { &defaults } else { &bundles };
         let names = match family {
             Family::OpensslDefaults | Family::NamedFile | Family::Curl | Family::Gnutls => None,
-            Family::Go | Family::Rustls => Some(Names::LinksOut),
+            Family::Go => Some(Names::LinksOut),
+            Family::Rustls => Some(Names::One),
             Family::LibcurlGnutls | Family::Node => Some(Names::All),
         };
         let (mut now, mut compacted) = (Reads::default(), Reads::default());
@@ -289,7 +290,7 @@ pub fn loads(store: &Store, context: &Context) -> Vec<Load> {
             sources.extend(named);
         }
         if let Some(names) = names {
-            let (also_now, also_compacted) = counts.directories(&directories, names);
+            let (also_now, also_compacted) = counts.directories(&directories, names, named);
             now += also_now;
             compacted += also_compacted;
             sources.extend(&directories);
@@ -329,6 +330,8 @@ enum Names {
     All,
     /// All but links to a file of the same directory.
     LinksOut,
+    /// One of each file that was not read before.
+    One,
 }
 
 /// Counts what is read, as it is and as `compact` would leave it.
@@ -355,22 +358,35 @@ impl Counts<'_> {
 
     /// Directories of which every file is read; and what `compact` makes of one: for each certificate a file and a
     /// link to it, and the bundle where it lay there.
-    fn directories(&self, sources: &[SourceId], names: Names) -> (Reads, Reads) {
+    fn directories(
+        &self,
+        sources: &[SourceId],
+        names: Names,
+        read_before: &BTreeSet<SourceId>,
+    ) -> (Reads, Reads) {
         let store = self.store;
         let (mut now, mut compacted) = (Reads::default(), Reads::default());
         for &id in sources {
             let (mut kept, mut kept_in_bundles) = (BTreeSet::new(), BTreeSet::new());
             let path = store.source(id).path.as_path();
-            let links = if names == Names::All { BTreeMap::new() } else { self.links_inside(id) };
+            let links = if names == Names::LinksOut { self.links_inside(id) } else { BTreeMap::new() };
             let mut bundles = 0;
             for (file, member) in store.members_of(id) {
                 let all = member.names.iter().filter(|name| name.parent() == Some(path)).count();
-                let opened = all.saturating_sub(links.get(&file).copied().unwrap_or(0));
+                let again = names == Names::One && read_before.contains(&member.source);
+                let opened = match names {
+                    Names::All => all,
+                    Names::LinksOut => all.saturating_sub(links.get(&file).copied().unwrap_or(0)),
+                    Names::One => usize::from(!again),
+                };
                 now.files += opened;
                 now.certificates += opened * member.occurrences.len();
                 let own: BTreeSet<_> =
                     store.occurrences_of_file(file).map(|(_, at)| at.certificate).collect();
                 let is_bundle = store.source(member.source).kind == SourceKind::CaFile;
+                if again {
+                    continue;
+                }
                 bundles += usize::from(is_bundle);
                 let into = if is_bundle { &mut kept_in_bundles } else { &mut kept };
                 into.extend(own.iter().copied().filter(|&certificate| self.stays(certificate)));

@@ -24,6 +24,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest as _, Sha256};
@@ -132,6 +133,23 @@ pub fn go(version: &str) -> Option<Command> {
         .env("GOTOOLCHAIN", "local")
         .env("CGO_ENABLED", "0");
     Some(command)
+}
+
+/// `tests/oracle/rustls`, built once a test program.
+pub fn rustls_oracle() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let target = material().join("rustls");
+        // In cargo's own environment: registry, proxies and toolchain are its matter.
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--locked", "--manifest-path"])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/rustls/Cargo.toml"))
+            .env("CARGO_TARGET_DIR", &target)
+            .output()
+            .expect("cargo starts");
+        assert!(built.status.success(), "{}", complaint(&built));
+        target.join("debug/castore-oracle-rustls")
+    })
 }
 
 /// A program that must be there: the test has asked [`skip_without`] before.

@@ -1,5 +1,6 @@
 //! What rustls loads of files: the argument is a file with one path a line; for each, one line is printed: `ok` or
-//! `refused`, then the SHA-256 of each certificate that a `RootCertStore` takes.
+//! `refused`, then the SHA-256 of each certificate that a `RootCertStore` takes. Without an argument it loads the
+//! machine's store, where SSL_CERT_FILE and SSL_CERT_DIR say that it is, and prints how many certificates it takes.
 #![allow(clippy::disallowed_methods, reason = "castore's fence is not for this program")]
 
 use std::io::{BufWriter, Write as _};
@@ -9,7 +10,11 @@ use rustls::RootCertStore;
 use sha2::{Digest as _, Sha256};
 
 fn main() {
-    let list = std::env::args_os().nth(1).expect("one argument: a file with one path a line");
+    let Some(list) = std::env::args_os().nth(1) else {
+        let found = rustls_native_certs::load_native_certs();
+        println!("{}", RootCertStore::empty().add_parsable_certificates(found.certs).0);
+        return;
+    };
     let list = std::fs::read_to_string(list).expect("the list can be read");
     let mut out = BufWriter::new(std::io::stdout().lock());
     for path in list.lines() {
