@@ -121,6 +121,7 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
                 Shadow::NotACa => "which may not issue certificates".to_owned(),
                 Shadow::PathLength(length) => format!("which has pathlen:{length}"),
                 Shadow::NameConstraints => "which has name constraints".to_owned(),
+                Shadow::NoIssuer => "whose issuer is not in the store".to_owned(),
                 Shadow::OnlyInDirectory => "which stands in the CAfile".to_owned(),
             };
             let place = if *shadow == Shadow::OnlyInDirectory { " in the CApath" } else { "" };
