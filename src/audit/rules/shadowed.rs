@@ -136,7 +136,7 @@ fn twins_in_one_place(
     };
     // Both pass over what is not valid now, where something valid stands beside it.
     let valid = || twins.iter().copied().filter(|&id| is_valid(store.certificate(id), context));
-    let (Some(first), Some(last)) = (valid().next(), valid().last()) else { return };
+    let (Some(first), Some(last)) = (valid().next(), valid().next_back()) else { return };
     for (taken, by_openssl) in [(first, true), (last, false)] {
         let readers = asked(by_openssl);
         if readers.is_empty() {
