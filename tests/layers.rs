@@ -29,8 +29,8 @@ const INSIDE: &[(&str, &[&str])] = &[
         ],
     ),
     ("audit", &["finding", "rule", "rules", "ignore"]),
-    ("plan", &["policy", "links", "rehash", "compact"]),
-    ("write", &["atomic", "apply"]),
+    ("plan", &["policy", "links", "rehash", "compact", "tune"]),
+    ("write", &["atomic", "apply", "undo"]),
     ("report", &["words", "model", "text", "json", "ndjson"]),
 ];
 

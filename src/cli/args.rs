@@ -26,6 +26,10 @@ pub enum Command {
     Compact(Compact),
     /// Make the hash links of directories right, in place
     Rehash(Rehash),
+    /// Take OpenSSL's own default file away, so that its look-ups are on demand, and give it back
+    Tune(Tune),
+    /// Keep the system's store as /etc/castore/hook.conf says; for update.d and package hooks
+    Hook(Hook),
     /// Explain a finding: what it means, why it matters, what to do, where the knowledge comes from
     Explain(Explain),
     /// Print a completion script for a shell
@@ -147,6 +151,106 @@ pub struct Audit {
     #[command(flatten)]
     #[allow(missing_docs, reason = "as above")]
     pub output: Output,
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// What to do
+    #[command(subcommand)]
+    pub action: TuneAction,
+}
+
+/// What `tune` does.
+#[derive(Debug, Subcommand)]
+pub enum TuneAction {
+    /// Say where OpenSSL looks, what a load costs each family of programs, and whether apply would lose nothing
+    Status(TuneStatus),
+    /// Take OpenSSL's default file away, after proof that every certificate of it is found by hash
+    Apply(TuneApply),
+    /// Give it back as it was
+    Undo(TuneUndo),
+    /// Print variables that do the same for one user or service, and who obeys them
+    Env(TuneEnv),
+}
+
+/// Arguments of `tune status`.
+#[derive(Debug, Args)]
+pub struct TuneStatus {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "as above")]
+    pub output: Output,
+}
+
+/// What stands in the place of OpenSSL's default file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CertFile {
+    /// Nothing
+    Absent,
+    /// A file of one certificate, for programs that insist on the file
+    Stub,
+}
+
+/// Arguments of `tune apply`.
+#[derive(Debug, Args)]
+pub struct TuneApply {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
+    /// What stands in its place then
+    #[arg(long, value_enum, default_value = "absent", value_name = "WHAT", conflicts_with = "stub_bundle")]
+    pub cert_file: CertFile,
+    /// Do so although no hook looks after the store when it is updated
+    #[arg(long)]
+    pub without_hook: bool,
+    /// Instead cut the public bundle to one certificate, which breaks programs that read it alone
+    #[arg(long)]
+    pub stub_bundle: bool,
+    /// Accept what --stub-bundle breaks
+    #[arg(long, requires = "stub_bundle")]
+    pub accept_breakage: bool,
+    /// Say what would be done, and do nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "as above")]
+    pub output: Output,
+}
+
+/// Arguments of `tune undo`.
+#[derive(Debug, Args)]
+pub struct TuneUndo {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
+    /// Say what would be done, and do nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "as above")]
+    pub output: Output,
+}
+
+/// Arguments of `tune env`.
+#[derive(Debug, Args)]
+pub struct TuneEnv {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
+}
+
+/// Arguments of `hook`.
+#[derive(Debug, Args)]
+pub struct Hook {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub inside: Inside,
+    /// Read this policy
+    #[arg(long, value_name = "FILE", default_value = "/etc/castore/hook.conf")]
+    pub config: PathBuf,
 }
 
 /// Arguments of `compact`.

@@ -2,11 +2,13 @@
 #![allow(clippy::disallowed_methods, reason = "the command line reads arguments and prints")]
 
 pub mod args;
+mod hook;
 mod man;
 mod rehash;
 mod run;
 mod settings;
 mod spelling;
+mod tune;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};

@@ -9,7 +9,7 @@ use clap::CommandFactory as _;
 use super::args::{
     Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Writing,
 };
-use super::{Failure, Status, complain, man, note, rehash, settings};
+use super::{Failure, Status, complain, hook, man, note, rehash, settings, tune};
 use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Family, Layout, Prices};
 use crate::error::Error;
@@ -38,6 +38,8 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Audit(arguments) => audit(&arguments),
         Command::Compact(arguments) => compact(&arguments),
         Command::Rehash(arguments) => rehash::rehash(&arguments),
+        Command::Tune(arguments) => tune::tune(&arguments),
+        Command::Hook(arguments) => hook::hook(&arguments),
         Command::Explain(arguments) => explain(&arguments),
         Command::Completions(arguments) => completions(&arguments),
         Command::Man(arguments) => {

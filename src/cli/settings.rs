@@ -201,6 +201,18 @@ pub fn variables(root: &Root, store: &Store, all: bool) -> Vec<(&'static str, St
     out
 }
 
+/// All variables that name a CAfile and are set here, with what they say.
+pub fn named_variables() -> Vec<(&'static str, OsString)> {
+    let set = VARIABLES.iter().filter_map(|(name, _)| Some((*name, std::env::var_os(name)?)));
+    set.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// The first bundle of a distribution that is there.
+pub fn default_bundle(root: &Root) -> Option<PathBuf> {
+    let bundle = DISTRIBUTION_BUNDLES.iter().map(PathBuf::from).find(|path| root.look(path).is_ok())?;
+    root.follow(&bundle).ok()
+}
+
 /// What OpenSSL's defaults lead to when no variable is set.
 fn compiled_in_defaults(root: &Root) -> Option<OpensslDefaults> {
     let identity = |path: PathBuf| root.look(&path).ok().map(|seen| seen.identity);

@@ -227,7 +227,10 @@ pub fn loads(store: &Store, context: &Context) -> Vec<Load> {
     for (id, source) in store.source_ids() {
         match source.kind {
             SourceKind::CaFile | SourceKind::Certificate if source.named => {
-                bundles.insert(id);
+                // A stub in the place of OpenSSL's default file is nobody else's bundle.
+                if !counts.is_default_beside_a_bundle(id) {
+                    bundles.insert(id);
+                }
                 let is_default = match source.inside {
                     Some(directory) => defaults_lead_to_both(store, context, directory, id),
                     None => counts.may_be_default(id),
@@ -412,6 +415,18 @@ impl Counts<'_> {
             }
         }
         out
+    }
+
+    /// Whether a CAfile outside the directories is OpenSSL's default file, and the default directory has another bundle.
+    fn is_default_beside_a_bundle(&self, id: SourceId) -> bool {
+        let Some(defaults) = self.context.openssl_defaults else { return false };
+        let store = self.store;
+        let is_default = |id| store.files_of(id).any(|(_, file)| file.identity == defaults.file);
+        let mut directories = store.source_ids().filter(|(_, source)| source.identity == defaults.directory);
+        defaults.file.is_some()
+            && store.source(id).inside.is_none()
+            && is_default(id)
+            && directories.any(|(directory, _)| store.bundles_inside(directory).next().is_some())
     }
 
     /// Whether a CAfile outside the directories can be OpenSSL's default: it is that file, or the store is not this

@@ -4,6 +4,7 @@ pub mod compact;
 pub mod links;
 pub mod policy;
 pub mod rehash;
+pub mod tune;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

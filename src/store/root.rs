@@ -36,6 +36,10 @@ pub struct Seen {
     pub mode: u32,
     /// Size in bytes.
     pub size: u64,
+    /// Its owner.
+    pub user: u32,
+    /// Its group.
+    pub group: u32,
 }
 
 /// An entry of a directory.
@@ -291,6 +295,8 @@ impl Seen {
             kind: FileType::from_raw_mode(stat.st_mode),
             mode: stat.st_mode & 0o7777,
             size: u64::try_from(stat.st_size).unwrap_or(0),
+            user: stat.st_uid,
+            group: stat.st_gid,
         }
     }
 }

@@ -155,6 +155,81 @@ impl Directory {
         Err(fail(Errno::EXIST))
     }
 
+    /// Opens a directory, which is made where it is missing, with those above it; mode 0755 whatever the umask.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn make_all(root: &Root, path: &Path) -> Result<Self> {
+        let mut directory = Self::open(root, Path::new("/"))?;
+        let mut so_far = PathBuf::from("/");
+        for part in path.components().filter(|part| matches!(part, std::path::Component::Normal(_))) {
+            so_far.push(part);
+            let name = part.as_os_str();
+            match rustix::fs::mkdirat(&directory.handle, name, Mode::from_raw_mode(0o755)) {
+                Ok(()) => {
+                    let mode = Mode::from_raw_mode(0o755);
+                    rustix::fs::chmodat(&directory.handle, name, mode, AtFlags::empty())
+                        .map_err(|error| Error::io("make", &so_far, error))?;
+                    directory.sync()?;
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(Error::io("make", &so_far, error)),
+            }
+            directory = Self::open(root, &so_far)?;
+        }
+        Ok(directory)
+    }
+
+    /// Gives a file or link another name, never over anything that is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> Result<()> {
+        let fail = |error: Errno| Error::io("rename", self.path.join(from), error);
+        match rustix::fs::renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
+            // Not every file system knows the flag.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                match rustix::fs::statat(&self.handle, to, AtFlags::SYMLINK_NOFOLLOW) {
+                    Err(Errno::NOENT) => {
+                        rustix::fs::renameat(&self.handle, from, &self.handle, to).map_err(fail)
+                    }
+                    Ok(_) => Err(fail(Errno::EXIST)),
+                    Err(error) => Err(fail(error)),
+                }
+            }
+            other => other.map_err(fail),
+        }
+    }
+
+    /// Gives a file or link another name; what had it is gone.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn replace(&self, from: &OsStr, to: &OsStr) -> Result<()> {
+        rustix::fs::renameat(&self.handle, from, &self.handle, to)
+            .map_err(|error| Error::io("rename", self.path.join(from), error))
+    }
+
+    /// Gives a file or link to an owner and a group; where they are so already, nothing is asked of the system.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn give(&self, name: &OsStr, (user, group): (u32, u32)) -> Result<()> {
+        let fail = |error: Errno| Error::io("give away", self.path.join(name), error);
+        let stat = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
+        if (stat.st_uid, stat.st_gid) == (user, group) {
+            return Ok(());
+        }
+        let (user, group) = (rustix::fs::Uid::from_raw(user), rustix::fs::Gid::from_raw(group));
+        rustix::fs::chownat(&self.handle, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(fail)
+    }
+
+    /// Removes a directory inside, if nothing is in it.
+    pub fn remove_empty(&self, name: &OsStr) {
+        let _ = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
+    }
+
     /// Removes a name. One that is gone already is no error.
     ///
     /// # Errors

@@ -2,3 +2,4 @@
 
 pub mod apply;
 pub mod atomic;
+pub mod undo;
