@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 
 use super::args::Arguments;
@@ -25,6 +25,10 @@ pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
             .ok_or_else(|| format!("no command is called '{}'", visible(name)))?,
     };
     let title = tree.get_name().to_uppercase();
+    let inner: Vec<Command> = match command {
+        Some(_) => tree.get_subcommands().cloned().collect(),
+        None => Vec::new(),
+    };
     let man = Man::new(tree);
     let mut out = Vec::new();
     let mut write = || -> std::io::Result<()> {
@@ -37,6 +41,17 @@ pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
         man.render_options_section(&mut out)?;
         if command.is_none() {
             man.render_subcommands_section(&mut out)?;
+        }
+        for inner in inner {
+            let name = inner.get_bin_name().unwrap_or_else(|| inner.get_name()).to_owned();
+            let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
+            let heading = format!(".SH {}\n{}.\n", roff(&name.to_uppercase()), roff(&about));
+            out.extend_from_slice(heading.as_bytes());
+            let mut options = Vec::new();
+            Man::new(inner).render_options_section(&mut options)?;
+            // Under the heading of the command that they belong to.
+            let text = String::from_utf8_lossy(&options).replace(".SH OPTIONS\n", "");
+            out.extend_from_slice(text.as_bytes());
         }
         out.extend_from_slice(extra(command).as_bytes());
         Ok(())
@@ -51,6 +66,8 @@ fn extra(command: Option<&str>) -> String {
         Some("audit") => format!("{}{AUDIT}", findings()),
         Some("compact") => COMPACT.to_owned(),
         Some("rehash") => REHASH.to_owned(),
+        Some("tune") => TUNE.to_owned(),
+        Some("hook") => HOOK.to_owned(),
         None => OVERVIEW.to_owned(),
         _ => String::new(),
     };
@@ -133,6 +150,51 @@ What joining two bundles would give.
 .TP
 castore compact ca.crt \-\-bundle ca.crt \-\-check
 Whether a bundle is minimal: status 1 where it is not.
+"#;
+
+const TUNE: &str = r#".SH NOTES
+OpenSSL's defaults parse OPENSSLDIR/cert.pem for every context. On Debian and Ubuntu that is the whole bundle, and the
+directory beside it would give each certificate on demand. \fBtune apply\fR takes that one file away; the public bundle
+stays whole.
+.PP
+It refuses unless, at that moment, a look\-up by hash finds every certificate of the bundle. It writes its record
+(/var/lib/castore/undo.json) first, adds a diversion to dpkg's table where there is one (\fBdpkg\-divert \-\-local\fR, so that
+an upgrade of package openssl does not bring the file back), and renames the link to cert.pem.castore. A run that was
+killed on the way is finished by the next \fBapply\fR or \fBundo\fR. It acts on the layout of Debian and Ubuntu alone;
+elsewhere \fBtune status\fR says what is there.
+.PP
+What fails then: what names that very file, and programs that chroot, give up privileges below a directory of mode 700 or
+have no free file descriptor before their first handshake. \fB\-\-cert\-file stub\fR leaves a file of one certificate there.
+.PP
+\fB\-\-stub\-bundle\fR cuts the public bundle itself to one certificate. That breaks every program that reads the bundle
+alone; those that castore finds here are listed, and nothing is done without \fB\-\-accept\-breakage\fR. The next run of
+update\-ca\-certificates writes the bundle anew.
+.SH FILES OF ITS OWN
+.TP
+/var/lib/castore/undo.json
+What \fBtune undo\fR restores. It is there only while OpenSSL's default file is away.
+"#;
+
+const HOOK: &str = r#".SH POLICY
+/etc/castore/hook.conf says \fBmode = \fIWORD\fR; # starts a comment. Without the file it is \fBreport\fR.
+.TP
+\fBoff\fR
+Nothing.
+.TP
+\fBreport\fR
+Audits the system's store and keeps the report (JSON) in /var/lib/castore/report.json.
+.TP
+\fBdedupe\fR
+Takes exact duplicates out of the bundle, and nothing else: nothing expired, nothing that is no CA, and nothing is gained.
+A bundle without duplicates is not touched; one that OpenSSL or GnuTLS refuses is left as it is, with status 2.
+.TP
+\fBsplit\fR
+Looks after \fBcastore tune apply\fR: where a look\-up by hash no longer finds every certificate of the bundle, OpenSSL's
+default file is a link to the bundle again, without a call of dpkg; where it finds all again, it goes again. A stub that has
+expired or is no member any more is replaced.
+.PP
+In all modes but \fBoff\fR the report is written. Standard input is read to its end. Nothing is printed on success; what
+was put back is told on standard error, with status 0.
 "#;
 
 const REHASH: &str = r#".SH LINKS
