@@ -180,9 +180,6 @@ pub struct TuneStatus {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub inside: Inside,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "as above")]
-    pub output: Output,
 }
 
 /// What stands in the place of OpenSSL's default file.
@@ -215,9 +212,9 @@ pub struct TuneApply {
     /// Say what would be done, and do nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "as above")]
-    pub output: Output,
+    /// Print nothing on success
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Arguments of `tune undo`.
@@ -229,9 +226,9 @@ pub struct TuneUndo {
     /// Say what would be done, and do nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "as above")]
-    pub output: Output,
+    /// Print nothing on success
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Arguments of `tune env`.

@@ -31,7 +31,7 @@ pub fn page(command: Option<&str>) -> Result<Vec<u8>, String> {
     };
     let man = Man::new(tree);
     let mut out = Vec::new();
-    let mut write = || -> std::io::Result<()> {
+    let write = || -> std::io::Result<()> {
         // Not `render_title`: it writes an empty date as nothing, and what comes behind it moves to its place.
         let version = env!("CARGO_PKG_VERSION");
         out.extend_from_slice(format!(".TH {title} 1 \"\" \"castore {version}\" castore\n").as_bytes());

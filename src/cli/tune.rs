@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::args::{CertFile, Inside, Output, Tune, TuneAction, TuneApply, TuneEnv, TuneStatus, TuneUndo};
+use super::args::{CertFile, Inside, Tune, TuneAction, TuneApply, TuneEnv, TuneStatus, TuneUndo};
 use super::run::Outcome;
 use super::{Failure, Status, settings};
 use crate::audit::{Context, OpensslDefaults};
@@ -256,8 +256,8 @@ fn distribution(root: &Root) -> Vec<String> {
 }
 
 /// Prints lines, unless nothing is to be said.
-fn say(output: &Output, lines: &[String]) -> Result<(), Failure> {
-    if !output.quiet {
+fn say(quiet: bool, lines: &[String]) -> Result<(), Failure> {
+    if !quiet {
         let mut out = io::stdout().lock();
         for line in lines {
             writeln!(out, "{line}")?;
@@ -359,7 +359,7 @@ fn status(arguments: &TuneStatus) -> Outcome {
         _ => "next: nothing".to_owned(),
     };
     lines.push(next);
-    say(&arguments.output, &lines)?;
+    say(false, &lines)?;
     Ok(Status::Done)
 }
 
@@ -410,7 +410,7 @@ fn apply(arguments: &TuneApply) -> Outcome {
         (DefaultFile::Absent, None) => {
             let line =
                 format!("{shown} is not there already: OpenSSL's defaults look certificates up on demand");
-            say(&arguments.output, &[line])?;
+            say(arguments.quiet, &[line])?;
             return Ok(Status::Done);
         }
         (DefaultFile::File, Some(record)) if is_own_stub(&system, record) => record.clone(),
@@ -446,7 +446,7 @@ fn apply(arguments: &TuneApply) -> Outcome {
     }
     lines.push("back: castore tune undo".to_owned());
     lines.extend(warnings(&system, &file));
-    say(&arguments.output, &lines)?;
+    say(arguments.quiet, &lines)?;
     Ok(Status::Done)
 }
 
@@ -524,7 +524,7 @@ fn undo(arguments: &TuneUndo) -> Outcome {
             };
             let away = undo::is_there(&system.root, &system.away())?;
             if !diverted && !away {
-                say(&arguments.output, &["nothing is to be undone".to_owned()])?;
+                say(arguments.quiet, &["nothing is to be undone".to_owned()])?;
                 return Ok(Status::Done);
             }
             let target = system.root.read_link(&system.away()).unwrap_or_else(|_| PathBuf::from(BUNDLE));
@@ -547,7 +547,7 @@ fn undo(arguments: &TuneUndo) -> Outcome {
         undo::give_back(&system.root, system.dpkg.as_ref(), &record)?;
     }
     let would = if arguments.dry_run { "would be" } else { "is" };
-    say(&arguments.output, &[format!("{shown} {would} again a link to {}", visible_path(&record.target))])?;
+    say(arguments.quiet, &[format!("{shown} {would} again a link to {}", visible_path(&record.target))])?;
     Ok(Status::Done)
 }
 
@@ -666,7 +666,7 @@ fn stub_bundle(system: &System, arguments: &TuneApply) -> Outcome {
     let mut lines = vec!["What reads the bundle alone, and trusts one certificate then:".to_owned()];
     lines.extend(broken.iter().map(|what| format!("  {what}")));
     if !arguments.accept_breakage {
-        say(&arguments.output, &lines)?;
+        say(arguments.quiet, &lines)?;
         return Err(refuse(format!(
             "cutting {BUNDLE} to one certificate breaks {}; say --accept-breakage, or better leave --stub-bundle out",
             count(broken.len(), "program or place")
@@ -678,7 +678,7 @@ fn stub_bundle(system: &System, arguments: &TuneApply) -> Outcome {
     let would = if arguments.dry_run { "would be" } else { "is" };
     lines.insert(0, format!("{BUNDLE} {would} one certificate of {of}, sha256:{fingerprint}"));
     lines.push("back: update-ca-certificates, which writes the bundle anew at its next run".to_owned());
-    say(&arguments.output, &lines)?;
+    say(arguments.quiet, &lines)?;
     Ok(Status::Done)
 }
 
