@@ -9,7 +9,7 @@ use clap::CommandFactory as _;
 use super::args::{
     Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Writing,
 };
-use super::{Failure, Status, complain, man, note, rehash, settings};
+use super::{Failure, Status, complain, man, measure, note, rehash, settings};
 use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Layout, OPENSSL_3_0};
 use crate::error::Error;
@@ -38,6 +38,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Audit(arguments) => audit(&arguments),
         Command::Compact(arguments) => compact(&arguments),
         Command::Rehash(arguments) => rehash::rehash(&arguments),
+        Command::Measure(arguments) => measure::measure(&arguments),
         Command::Explain(arguments) => explain(&arguments),
         Command::Completions(arguments) => completions(&arguments),
         Command::Man(arguments) => {
@@ -187,7 +188,7 @@ pub(super) fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure>
     checked(load::load_with(paths, &Loading { reach, comments: false, readers: Vec::new() }))
 }
 
-fn checked(mut store: Store) -> Result<Store, Failure> {
+pub(super) fn checked(mut store: Store) -> Result<Store, Failure> {
     let mut failures = store.take_failures().into_iter();
     let Some(first) = failures.next() else { return Ok(store) };
     for failure in failures {
@@ -283,7 +284,7 @@ pub(super) fn finish(
     Ok(())
 }
 
-fn tell(report: &Report, format: AuditFormat, output: &Output) -> Result<(), Failure> {
+pub(super) fn tell(report: &Report, format: AuditFormat, output: &Output) -> Result<(), Failure> {
     if output.quiet {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
+use super::measured::MeasureRow;
 use super::words;
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
@@ -48,7 +49,7 @@ pub struct Report {
     pub schema: &'static str,
     /// Version of castore.
     pub version: &'static str,
-    /// `audit`, `compact`, `rehash`.
+    /// `audit`, `compact`, `rehash`, `measure`.
     pub command: &'static str,
     /// "Now", RFC 3339.
     pub now: String,
@@ -72,6 +73,9 @@ pub struct Report {
     pub changes: Vec<ChangeRow>,
     /// What a context costs.
     pub cost: Vec<CostRow>,
+    /// What `measure` found; of no other command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<MeasureRow>,
     /// The totals.
     pub summary: Summary,
 }
@@ -440,6 +444,7 @@ impl Report {
                     measurement: None,
                 })
                 .collect(),
+            measure: None,
             summary,
         }
     }
