@@ -163,7 +163,7 @@ fn rustix_is_root() -> bool {
 
 #[test]
 fn the_manual_pages_are_those_of_the_program() {
-    let pages = ["", "audit", "compact", "rehash", "explain", "completions", "man"];
+    let pages = ["", "audit", "compact", "rehash", "measure", "explain", "completions", "man"];
     for command in pages {
         let (arguments, file) = match command {
             "" => (vec!["man"], "castore.1".to_owned()),

@@ -87,7 +87,7 @@ pub fn measure(arguments: &Measure) -> Outcome {
     };
     let measured = measure::run(&worker()?, &job)?;
 
-    let paths: Vec<PathBuf> = asked.iter().flat_map(Asked::paths).collect();
+    let paths: Vec<PathBuf> = asked.iter().flat_map(|one| one.paths(&root)).collect();
     let store = load_quickly(&root, &paths)?;
     let mut report = Report::new("measure", &store, &Context::at(settings::now()), &[], None, &OPENSSL_3_0);
     // Estimates stand beside no measurement.
@@ -186,8 +186,10 @@ impl Asked {
         Ok(Self { path: None, cafile: defaults.cafile, capath: defaults.capath })
     }
 
-    fn paths(&self) -> Vec<PathBuf> {
+    /// What is there of it: a list of directories often names some that are not.
+    fn paths(&self, root: &Root) -> Vec<PathBuf> {
         let directories = self.capath.iter().flat_map(std::env::split_paths);
+        let directories = directories.filter(|path| root.look(path).is_ok());
         self.cafile.iter().map(PathBuf::from).chain(directories).collect()
     }
 }
@@ -223,7 +225,7 @@ struct Known {
 
 impl Known {
     fn of(root: &Root, asked: &Asked) -> Result<Self, Failure> {
-        let store = load_quickly(root, &asked.paths())?;
+        let store = load_quickly(root, &asked.paths(root))?;
         let identity = asked.cafile.as_ref().and_then(|path| root.look(Path::new(path)).ok());
         let cafile = identity.and_then(|seen| {
             (0..store.files().len())

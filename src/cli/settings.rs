@@ -252,10 +252,12 @@ pub fn openssl_loads(root: &Root) -> Loads {
             }
         };
         let is_list = variable == "SSL_CERT_DIR";
-        let there = |path: PathBuf| root.look(&path).is_ok();
+        // Of a wrong kind OpenSSL gets nothing, and goes on as well.
+        let kind = if is_list { FileType::Directory } else { FileType::RegularFile };
+        let there = |path: PathBuf| root.look(&path).is_ok_and(|seen| seen.kind == kind);
         let any =
             if is_list { std::env::split_paths(&value).any(there) } else { there(PathBuf::from(&value)) };
-        let verb = if any { "measuring" } else { "not there:" };
+        let verb = if any { "measuring" } else { "nothing to load:" };
         loads.notes.push(format!("{verb} {}: {why}", visible_path(&value)));
         any.then_some(value)
     };

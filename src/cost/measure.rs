@@ -19,16 +19,19 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::libssl::{self, Libssl, NoKey, Unusable, c_path};
-use super::timing::{LEAST_PAIRS, Sample};
+use super::timing::{GOOD_PAIRS, LEAST_PAIRS, Sample};
 use crate::escape::{visible, visible_path};
 use crate::store::read;
 use crate::store::root::Root;
 
-/// How long the timed runs of one child take together, warm-up excluded, where no number is asked for.
+/// How long the timed runs of one child take together, warm-up excluded, where no number is asked for and the machine is
+/// quiet.
 pub const BUDGET: Duration = Duration::from_secs(2);
-/// Large stores: after this time fewer runs than a verdict takes are enough.
+/// A busy machine, or a large store: so long for [`GOOD_PAIRS`].
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// After [`PATIENCE`] at least so many.
+/// A store that is larger still: so long for [`LEAST_PAIRS`].
+const MORE_PATIENCE: Duration = Duration::from_secs(25);
+/// Then so many are enough, and there is no verdict.
 const FEW: usize = 3;
 /// No more than so many, however fast they are.
 const MOST: usize = 10_000;
@@ -485,8 +488,10 @@ impl Listening<'_> {
             .map_or_else(|| self.asked.clone(), |library| library.libssl.display().to_string())
     }
 
+    /// What it calls itself; a library that says nothing, by its file.
     fn version(&self) -> String {
-        self.library.as_ref().map_or_else(|| self.asked.clone(), |library| library.version.clone())
+        let version = self.library.as_ref().map(|library| library.version.clone());
+        version.filter(|text| !text.is_empty()).unwrap_or_else(|| self.library())
     }
 
     fn ended(&self, status: ExitStatus) -> Failure {
@@ -614,8 +619,9 @@ fn measure(job: &Job, say: &mut dyn FnMut(&Message) -> io::Result<()>) -> Result
             None => {
                 let passed = now() - begin;
                 round >= MOST
-                    || (passed >= BUDGET && round >= LEAST_PAIRS)
-                    || (passed >= PATIENCE && round >= FEW)
+                    || (passed >= BUDGET && round >= GOOD_PAIRS)
+                    || (passed >= PATIENCE && round >= LEAST_PAIRS)
+                    || (passed >= MORE_PATIENCE && round >= FEW)
             }
         };
         if enough {
@@ -793,5 +799,68 @@ impl<'a> KeyBench<'a> {
         if let Some(checked) = &mut self.times.checked {
             checked.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_of_a_process() {
+        let maps = b"7f0000000000-7f0000001000 r--p 00000000 fe:00 12  /lib/with space/libssl.so.3\n\
+            7f0000001000-7f0000002000 r-xp 00001000 fe:00 12  /lib/with space/libssl.so.3\n\
+            7f0000002000-7f0000003000 rw-p 00000000 00:00 0\n\
+            not a line\n7f-\n-\n";
+        let path = Some(PathBuf::from("/lib/with space/libssl.so.3"));
+        assert_eq!(mapped(maps, 0x7f00_0000_0fff), path);
+        assert_eq!(mapped(maps, 0x7f00_0000_1000), path);
+        assert_eq!(mapped(maps, 0x7f00_0000_2000), None, "memory of no file");
+        assert_eq!(mapped(maps, 0x7f00_0000_3000), None, "the end is outside");
+        assert_eq!(mapped(b"", 1), None);
+    }
+
+    #[test]
+    fn signals_have_names() {
+        assert_eq!(signal_name(11), "signal 11 (SIGSEGV)");
+        assert_eq!(signal_name(60), "signal 60");
+    }
+
+    #[test]
+    fn what_is_no_message_is_passed_over() {
+        let mut listening = Listening {
+            asked: "x".into(),
+            library: None,
+            stage: Stage::Loading,
+            said: Vec::new(),
+            key: &None,
+        };
+        for line in ["", "hello from a library", "{", "{\"Done\":3}", "null", "{\"Nonsense\":{}}"] {
+            assert!(listening.hear(line.as_bytes()).is_none(), "{line}");
+        }
+        let text = serde_json::to_vec(&Message::Stage(Stage::Timing)).unwrap();
+        assert!(listening.hear(&text).is_none());
+        assert_eq!(listening.stage, Stage::Timing);
+        let text = serde_json::to_vec(&Message::EncryptedKey).unwrap();
+        assert!(matches!(listening.hear(&text), Some(Err(Failure::EncryptedKey { .. }))));
+    }
+
+    #[test]
+    fn a_job_that_is_none_is_an_error_and_no_panic() {
+        for job in ["", "\n", "nonsense\n", "{}\n", "[1,2"] {
+            assert!(serve(&mut job.as_bytes(), &mut Vec::new()).is_err(), "{job:?}");
+        }
+    }
+
+    #[test]
+    fn a_context_counts_with_its_look_up() {
+        let sample = |cpu| Sample { cpu, wall: 1 };
+        let times = PlaceTimes {
+            certificates: None,
+            context: vec![sample(5), sample(6)],
+            look_up: Some(vec![sample(1), sample(2)]),
+        };
+        assert_eq!(times.totals(), [6, 8]);
+        assert_eq!(PlaceTimes { look_up: None, ..times }.totals(), [5, 6]);
     }
 }

@@ -1,5 +1,9 @@
 //! What `measure` tells: rows for machines, made of samples.
 
+use std::ffi::{OsStr, OsString};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use crate::cost::measure::{KeyTimes, LibraryFound, Measured, PlaceTimes};
@@ -35,10 +39,19 @@ pub struct LibraryRow {
 pub struct MeasuredRow {
     /// As it was named; `null` for what OpenSSL would use.
     pub path: Option<String>,
+    /// The path's bytes in base64, where it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_bytes: Option<String>,
     /// The CAfile that each context loaded.
     pub cafile: Option<String>,
+    /// Its bytes, where it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cafile_bytes: Option<String>,
     /// The CApath, or several with colons.
     pub capath: Option<String>,
+    /// Its bytes, where it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capath_bytes: Option<String>,
     /// Certificates in memory after that, each once; `null` where the library cannot say.
     pub certificates: Option<usize>,
     /// Certificates in the CAfile, one a block.
@@ -87,11 +100,33 @@ pub struct ComparisonRow {
     pub verdict: &'static str,
 }
 
+/// What was measured of a layout of which a report gives an estimate: one context.
+#[derive(Debug, Clone, Serialize)]
+pub struct MeasurementRow {
+    /// The library, as it names itself.
+    pub library: String,
+    /// What its times were.
+    #[serde(flatten)]
+    pub times: TimesRow,
+}
+
+impl MeasurementRow {
+    /// Of the first place that was measured.
+    #[must_use]
+    pub fn of(measured: &Measured) -> Option<Self> {
+        let times = times_row(&measured.places.first()?.context)?;
+        Some(Self { library: measured.library.version.clone(), times })
+    }
+}
+
 /// A private key that was measured.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyTimesRow {
     /// Its file.
     pub path: String,
+    /// The path's bytes in base64, where it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_bytes: Option<String>,
     /// Opening the file and loading the key.
     pub load: TimesRow,
     /// Loading and checking; `null` where that fails, or the library cannot check such a key.
@@ -106,11 +141,11 @@ pub struct KeyTimesRow {
 #[derive(Debug, Clone, Default)]
 pub struct Named {
     /// As it was named.
-    pub path: Option<std::ffi::OsString>,
+    pub path: Option<OsString>,
     /// The CAfile.
-    pub cafile: Option<std::ffi::OsString>,
+    pub cafile: Option<OsString>,
     /// The CApath.
-    pub capath: Option<std::ffi::OsString>,
+    pub capath: Option<OsString>,
     /// Certificates in the CAfile, one a block.
     pub blocks: Option<usize>,
 }
@@ -118,7 +153,7 @@ pub struct Named {
 impl MeasureRow {
     /// Of a measurement and the names of what was measured, in the same order; `vs`: the last is compared with each.
     #[must_use]
-    pub fn new(measured: &Measured, named: &[Named], key: Option<&std::ffi::OsStr>, vs: bool) -> Self {
+    pub fn new(measured: &Measured, named: &[Named], key: Option<&OsStr>, vs: bool) -> Self {
         let stores: Vec<MeasuredRow> =
             named.iter().zip(&measured.places).filter_map(|(named, times)| store_row(named, times)).collect();
         let comparisons = match measured.places.split_last() {
@@ -146,16 +181,28 @@ fn library_row(library: &LibraryFound) -> LibraryRow {
 }
 
 fn store_row(named: &Named, times: &PlaceTimes) -> Option<MeasuredRow> {
-    let text = |path: &Option<std::ffi::OsString>| path.as_ref().map(|path| path_text(path).0);
+    let text = |path: &Option<OsString>| path.as_ref().map_or((None, None), |path| name(path));
+    let (path, path_bytes) = text(&named.path);
+    let (cafile, cafile_bytes) = text(&named.cafile);
+    let (capath, capath_bytes) = text(&named.capath);
     Some(MeasuredRow {
-        path: text(&named.path),
-        cafile: text(&named.cafile),
-        capath: text(&named.capath),
+        path,
+        path_bytes,
+        cafile,
+        cafile_bytes,
+        capath,
+        capath_bytes,
         certificates: times.certificates,
         blocks: named.blocks,
         context: times_row(&times.context)?,
         look_up: times.look_up.as_deref().and_then(times_row),
     })
+}
+
+/// A name, and its bytes in base64 where it is not UTF-8.
+fn name(path: &OsStr) -> (Option<String>, Option<String>) {
+    let (text, bytes) = path_text(path);
+    (Some(text), bytes.map(|bytes| STANDARD.encode(bytes)))
 }
 
 fn times_row(samples: &[Sample]) -> Option<TimesRow> {
@@ -183,10 +230,12 @@ fn comparison_row(store: usize, vs: usize, comparison: &Comparison) -> Compariso
     }
 }
 
-fn key_row(path: &std::ffi::OsStr, times: &KeyTimes) -> Option<KeyTimesRow> {
+fn key_row(path: &OsStr, times: &KeyTimes) -> Option<KeyTimesRow> {
     let load_and_check = times.checked.as_deref().and_then(times_row);
+    let (path, path_bytes) = name(path);
     Some(KeyTimesRow {
-        path: path_text(path).0,
+        path: path?,
+        path_bytes,
         load: times_row(&times.load)?,
         sound: if times.fault.is_some() { Some(false) } else { load_and_check.as_ref().map(|_| true) },
         load_and_check,

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::measured::MeasureRow;
+use super::measured::{MeasureRow, MeasurementRow};
 use super::words;
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
@@ -333,7 +333,7 @@ pub struct CostRow {
     /// What a model says.
     pub estimate: EstimateRow,
     /// What was measured.
-    pub measurement: Option<()>,
+    pub measurement: Option<MeasurementRow>,
 }
 
 /// An estimate and its model.
