@@ -504,9 +504,11 @@ fn describe_measured(measured: &MeasureRow, index: usize) -> String {
     let MeasuredRow { path, cafile, capath, certificates, blocks, .. } = &measured.stores[index];
     let mark = if measured.stores.len() > 1 { format!("{} ", letter(index)) } else { String::new() };
     let name = path.as_ref().map_or_else(|| "OpenSSL's defaults".into(), |path| visible(path));
+    let named = path.as_deref().unwrap_or_default();
+    let named = ["cafile:", "capath:"].iter().find_map(|prefix| named.strip_prefix(prefix)).unwrap_or(named);
     let part = |what: &str, part: &Option<String>| {
         let part = part.as_ref()?;
-        Some(if Some(part) == path.as_ref() { what.to_owned() } else { format!("{what} {}", visible(part)) })
+        Some(if part == named { what.to_owned() } else { format!("{what} {}", visible(part)) })
     };
     let parts: Vec<String> = [part("CAfile", cafile), part("CApath", capath)].into_iter().flatten().collect();
     let loaded = match (certificates, blocks) {
