@@ -264,8 +264,8 @@ Anything else: neither is sure, or the difference is too small to be noticed, as
 undecided, too few runs
 Fewer than eight pairs.
 .PP
-By default there are as many runs as go into two seconds, at least 36; on a busy machine or with a large store at least 8 in
-ten seconds.
+By default there are as many runs as go into two seconds, at least 8, and 36 where stores are compared; on a busy machine or
+with a large store that may take up to half a minute, and where it takes longer there are fewer.
 .SH KEYS
 \-\-key times opening the file and PEM_read_bio_PrivateKey, and the same together with EVP_PKEY_check. The key stays in the
 child's memory, of which no image is written when it crashes, and is never shown. An encrypted key is refused; no password

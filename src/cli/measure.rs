@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, OFlags};
 
 use super::args::{AuditFormat, Format, Measure};
 use super::run::{Outcome, checked, tell};
@@ -64,6 +64,9 @@ pub fn measure(arguments: &Measure) -> Outcome {
             Ok(_) => return Err(Error::io("read", path, io::Error::other("not a regular file")).into()),
             Err(error) => return Err(Error::io("read", path, error).into()),
         }
+        // Opened, to say why it cannot be; it is the library that reads it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        root.open(path, flags).map_err(|error| Error::io("read", path, error))?;
     }
     let mut known = asked.iter().map(|one| Known::of(&root, one)).collect::<Result<Vec<_>, _>>()?;
     choose_subjects(&mut known);

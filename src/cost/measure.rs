@@ -27,10 +27,10 @@ use crate::store::root::Root;
 /// How long the timed runs of one child take together, warm-up excluded, where no number is asked for and the machine is
 /// quiet.
 pub const BUDGET: Duration = Duration::from_secs(2);
-/// A busy machine, or a large store: so long for [`GOOD_PAIRS`].
-pub const PATIENCE: Duration = Duration::from_secs(10);
+/// A busy machine, or a large store: so long for [`GOOD_PAIRS`], where stores are compared.
+pub const PATIENCE: Duration = Duration::from_secs(20);
 /// A store that is larger still: so long for [`LEAST_PAIRS`].
-const MORE_PATIENCE: Duration = Duration::from_secs(25);
+const MORE_PATIENCE: Duration = Duration::from_secs(30);
 /// Then so many are enough, and there is no verdict.
 const FEW: usize = 3;
 /// No more than so many, however fast they are.
@@ -612,6 +612,7 @@ fn measure(job: &Job, say: &mut dyn FnMut(&Message) -> io::Result<()>) -> Result
     if let Some(key) = &mut key {
         key.forget();
     }
+    let good = if places.len() > 1 { GOOD_PAIRS } else { LEAST_PAIRS };
     let begin = now();
     for round in 0.. {
         let enough = match job.runs {
@@ -619,7 +620,7 @@ fn measure(job: &Job, say: &mut dyn FnMut(&Message) -> io::Result<()>) -> Result
             None => {
                 let passed = now() - begin;
                 round >= MOST
-                    || (passed >= BUDGET && round >= GOOD_PAIRS)
+                    || (passed >= BUDGET && round >= good)
                     || (passed >= PATIENCE && round >= LEAST_PAIRS)
                     || (passed >= MORE_PATIENCE && round >= FEW)
             }
