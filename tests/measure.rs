@@ -149,6 +149,9 @@ fn a_file_is_a_cafile_and_a_directory_a_capath() {
     let store = report_of(text(&directory));
     assert_eq!((&store["cafile"], &store["capath"]), (&text(&bundle).into(), &text(&directory).into()));
     assert_eq!(store["certificates"], 2);
+    let words = format!("  {}: CAfile ca-certificates.crt, CApath, 2 certificates parsed", text(&directory));
+    let ran = measure(&[text(&directory)]);
+    assert!(ran.stdout.contains(&words), "{}", ran.stdout);
     let alone = format!("capath:{}", text(&directory));
     let store = report_of(&alone);
     assert_eq!((&store["path"], &store["cafile"]), (&alone.as_str().into(), &Value::Null));

@@ -41,6 +41,8 @@ const WARM_UP: usize = 5;
 const WARM: Duration = Duration::from_millis(200);
 /// How much of what a library writes to standard error is kept.
 const KEPT: usize = 2048;
+/// A line longer than this is no message: it is not kept.
+const LONGEST: usize = 256 << 20;
 
 /// What one context loads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -456,6 +458,9 @@ impl Listening<'_> {
                     start = at + 1;
                 }
                 heard.drain(..start);
+                if heard.len() > LONGEST {
+                    heard.clear();
+                }
             }
         }
     }

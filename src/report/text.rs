@@ -508,7 +508,13 @@ fn describe_measured(measured: &MeasureRow, index: usize) -> String {
     let named = ["cafile:", "capath:"].iter().find_map(|prefix| named.strip_prefix(prefix)).unwrap_or(named);
     let part = |what: &str, part: &Option<String>| {
         let part = part.as_ref()?;
-        Some(if part == named { what.to_owned() } else { format!("{what} {}", visible(part)) })
+        // A bundle inside the directory that was named: its name says which.
+        let inside = part.strip_prefix(named.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+        Some(match inside {
+            _ if part == named => what.to_owned(),
+            Some(name) if !named.is_empty() => format!("{what} {}", visible(name)),
+            _ => format!("{what} {}", visible(part)),
+        })
     };
     let parts: Vec<String> = [part("CAfile", cafile), part("CApath", capath)].into_iter().flatten().collect();
     let loaded = match (certificates, blocks) {
