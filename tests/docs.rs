@@ -168,7 +168,8 @@ fn rustix_is_root() -> bool {
 
 #[test]
 fn the_manual_pages_are_those_of_the_program() {
-    let pages = ["", "audit", "compact", "rehash", "tune", "hook", "explain", "completions", "man"];
+    let pages =
+        ["", "audit", "compact", "rehash", "measure", "tune", "hook", "explain", "completions", "man"];
     for command in pages {
         let (arguments, file) = match command {
             "" => (vec!["man"], "castore.1".to_owned()),

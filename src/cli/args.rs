@@ -1,5 +1,6 @@
 //! The arguments, as clap reads them; help, manual pages and completions are made of the same tree.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
@@ -30,6 +31,8 @@ pub enum Command {
     Tune(Tune),
     /// Keep the system's store as /etc/castore/hook.conf says; for update.d and package hooks
     Hook(Hook),
+    /// Time what a TLS context pays for a store, with the libssl of this machine
+    Measure(Measure),
     /// Explain a finding: what it means, why it matters, what to do, where the knowledge comes from
     Explain(Explain),
     /// Print a completion script for a shell
@@ -142,6 +145,9 @@ pub struct Audit {
     /// Say what so many contexts or connections cost a day
     #[arg(long, value_name = "N")]
     pub contexts_per_day: Option<u64>,
+    /// Measure as well, beside the estimate, what the libssl of this machine pays (some seconds)
+    #[arg(long, conflicts_with = "root")]
+    pub measure: bool,
     /// Report files larger than this (1MiB, 500kB, 4096)
     #[arg(long, value_name = "SIZE", value_parser = super::settings::parse_size)]
     pub max_size: Option<u64>,
@@ -372,6 +378,36 @@ pub struct Rehash {
     /// When to use colour
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
+}
+
+/// Arguments of `measure`.
+#[derive(Debug, Args)]
+pub struct Measure {
+    /// A CAfile, or a CApath with the bundle inside it, as OpenSSL's defaults have both; cafile:FILE and capath:DIR mean
+    /// that one alone [default: what OpenSSL would use here; with --key nothing]
+    #[arg(value_name = "STORE")]
+    pub stores: Vec<OsString>,
+    /// Compare with this one, in turns: is it faster, slower, or is that noise?
+    #[arg(long, value_name = "STORE")]
+    pub vs: Option<OsString>,
+    /// Time the load of a private key in PEM, and its check; the key is not shown
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Measure with this library: a path, or a name that the loader finds [default: libssl.so.3, .so.4 or .so.1.1]
+    #[arg(long, value_name = "FILE")]
+    pub libssl: Option<OsString>,
+    /// How often everything is done [default: what goes into two seconds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub runs: Option<u32>,
+    /// Give up after this time (60s, 5m)
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = super::settings::parse_limit)]
+    pub time_limit: i64,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    pub format: Format,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub output: Output,
 }
 
 /// Arguments of `explain`.

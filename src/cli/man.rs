@@ -68,6 +68,7 @@ fn extra(command: Option<&str>) -> String {
         Some("rehash") => REHASH.to_owned(),
         Some("tune") => TUNE.to_owned(),
         Some("hook") => HOOK.to_owned(),
+        Some("measure") => MEASURE.to_owned(),
         None => OVERVIEW.to_owned(),
         _ => String::new(),
     };
@@ -111,6 +112,9 @@ A smaller store that every client loads.
 .TP
 castore rehash certs
 The hash links of a directory, made right.
+.TP
+castore measure /etc/ssl/certs \-\-vs capath:/etc/ssl/certs
+What a context pays for the bundle on this machine.
 "#;
 
 const AUDIT: &str = r#".SH COUNTING
@@ -279,11 +283,78 @@ castore rehash \-compat \-v certs
 Links by both hashes, told as OpenSSL tells them.
 "#;
 
+const MEASURE: &str = r#".SH WHAT IS MEASURED
+The libssl of this machine is loaded at run time, in a child process: one that breaks ends with status 2 and a message.
+Without \-\-libssl it is the first of libssl.so.3, libssl.so.4 and libssl.so.1.1 that the loader finds; the report names its
+version and file. Beside a path given to \-\-libssl, the libcrypto of the same ending is loaded with it. OpenSSL 1.1.1 or
+newer is needed. The child's environment is empty but for LD_LIBRARY_PATH, which says what this user's programs load; the
+library reads its own openssl.cnf.
+.PP
+The times are of CPU, user and system, in milliseconds; \fBwall\fR is the median of the time that passed. \fBspread\fR is
+the interquartile range: half of the runs lie within it. Runs that warm up are not counted. They are measurements of this
+machine at this time, never estimates.
+.TP
+context
+SSL_CTX_new, SSL_CTX_load_verify_locations, SSL_CTX_free: what every context pays before a handshake.
+.TP
+first look\-up
+The first time that a subject is asked for in a new context, as a handshake does: in a CApath the file behind a hash link
+is opened and parsed. The same certificate is looked up in every store that has it.
+.TP
+certificates parsed
+What the context holds in memory when it is made, counted by the library; a CApath parses nothing before the look\-up. Copies
+are parsed as well and not kept: then it says of how many.
+.SH STORES
+A file is a CAfile. A directory is a CApath; a bundle inside it under a name that distributions give it
+(ca\-certificates.crt, ca\-bundle.crt, cert.pem, ...) is loaded as the CAfile as well, as OpenSSL's defaults do on Debian.
+\fBcafile:\fR\fIFILE\fR and \fBcapath:\fR\fIDIR\fR (or several with colons) mean that one alone. Without a STORE: one
+context of OpenSSL's defaults, the file of SSL_CERT_FILE or cert.pem in OPENSSLDIR together with the directories of
+SSL_CERT_DIR or certs in OPENSSLDIR. Several STOREs are several rows, run in turns. There is no \-\-root: a library follows
+the links of the machine.
+.SH VERDICT
+With \-\-vs the stores are run in turns, A B, then B A. What is compared is the CPU time of a context with its first
+look\-up. Pairs are put into blocks in the order in which they ran; of each block the least of both stores counts, as what
+disturbs a run makes it longer. The ratio is the median of the blocks' ratios; its interval holds the true median with 99 %
+confidence, whatever the distribution (it is that of the sign test).
+.TP
+faster, slower
+The whole interval lies more than 3 % away from 1, and the difference is above 0.02 ms.
+.TP
+within noise, not worth a change
+Anything else: neither is sure, or the difference is too small to be noticed, as that of one per cent is.
+.TP
+undecided, too few runs
+Fewer than eight pairs.
+.PP
+By default there are as many runs as go into two seconds, at least 8, and 36 where stores are compared; on a busy machine or
+with a large store that may take up to half a minute, and where it takes longer there are fewer.
+.SH KEYS
+\-\-key times opening the file and PEM_read_bio_PrivateKey, and the same together with EVP_PKEY_check. The key stays in the
+child's memory, of which no image is written when it crashes, and is never shown. An encrypted key is refused; no password
+is asked for. A key that the check refuses is told, with status 0.
+.SH EXAMPLES
+.TP
+castore measure
+What one context of OpenSSL's defaults costs here.
+.TP
+castore measure /etc/ssl/certs \-\-vs capath:/etc/ssl/certs
+What the bundle costs, against look\-ups on demand alone.
+.TP
+castore measure ca.crt \-\-vs new.crt
+Whether a bundle is worth being replaced.
+.TP
+castore measure \-\-key server.pem
+What loading a private key costs, and checking it.
+"#;
+
 const SHARED: &str = r#".SH ENVIRONMENT
 .TP
 SSL_CERT_FILE, SSL_CERT_DIR
-What \fBaudit\fR looks at where no path is named. SSL_CERT_DIR, a list with colons: the directories that \fBrehash\fR works
+What \fBaudit\fR looks at and \fBmeasure\fR loads where no path is named. SSL_CERT_DIR, a list with colons: the directories that \fBrehash\fR works
 on where none is named; set and empty it names none. They say nothing of a \-\-root.
+.TP
+LD_LIBRARY_PATH
+Where \fBmeasure\fR finds libssl, as every program does.
 .TP
 NO_COLOR
 No colour, whatever it is set to; \-\-color goes before it.
@@ -299,7 +370,7 @@ Done. Findings do not change this.
 \fBaudit\fR: there are findings at or above \-\-fail\-on. \fBcompact\fR and \fBrehash\fR with \-\-check: something would change.
 .TP
 2
-No answer: bad usage, a named path that cannot be read, a refused write. Nothing was changed; \fBrehash\fR does the other
+No answer: bad usage, a named path that cannot be read, a refused write, a library that cannot be measured. Nothing was changed; \fBrehash\fR does the other
 directories all the same.
 .SH FILES
 .TP

@@ -4,6 +4,7 @@
 pub mod args;
 mod hook;
 mod man;
+mod measure;
 mod rehash;
 mod run;
 mod settings;
@@ -37,6 +38,8 @@ enum Failure {
     Castore(Error, Option<&'static str>),
     /// Bad usage that the argument parser does not see.
     Usage(String),
+    /// There is no measurement.
+    Measure(Box<crate::cost::measure::Failure>),
     /// The answer could not be printed.
     Output(io::Error),
 }
@@ -61,6 +64,9 @@ pub fn main() -> ExitCode {
     if words.first().is_some_and(|program| spelling::is_c_rehash(program)) {
         let asked = spelling::c_rehash(words.into_iter().skip(1)).map_err(Failure::Usage);
         return ExitCode::from(asked.and_then(rehash::c_rehash).unwrap_or_else(failed) as u8);
+    }
+    if words.get(1).is_some_and(|word| word == measure::CHILD) {
+        return measure::child();
     }
     let words = match spelling::openssl(words) {
         Ok(words) => words,
@@ -90,6 +96,12 @@ fn failed(failure: Failure) -> Status {
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Status::Done,
         Failure::Output(error) => complain(&format!("cannot write the answer: {error}")),
         Failure::Usage(text) => complain(&text),
+        Failure::Measure(failure) => {
+            complain(&failure.to_string());
+            if let Some(hint) = failure.hint() {
+                note(hint);
+            }
+        }
         Failure::Castore(error, hint) => {
             complain(&error.to_string());
             if let Some(hint) = hint {

@@ -9,7 +9,7 @@ use clap::CommandFactory as _;
 use super::args::{
     Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Writing,
 };
-use super::{Failure, Status, complain, hook, man, note, rehash, settings, tune};
+use super::{Failure, Status, complain, hook, man, measure, note, rehash, settings, tune};
 use crate::audit::{self, Context, rules};
 use crate::cost::estimate::{self, Family, Layout, Prices};
 use crate::error::Error;
@@ -40,6 +40,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Rehash(arguments) => rehash::rehash(&arguments),
         Command::Tune(arguments) => tune::tune(&arguments),
         Command::Hook(arguments) => hook::hook(&arguments),
+        Command::Measure(arguments) => measure::measure(&arguments),
         Command::Explain(arguments) => explain(&arguments),
         Command::Completions(arguments) => completions(&arguments),
         Command::Man(arguments) => {
@@ -94,6 +95,9 @@ fn audit(arguments: &Audit) -> Outcome {
         let mut report = Report::new("audit", &store, &context, &findings, None, &prices);
         report.root = root_text(&arguments.inside);
         report.labels = arguments.label.iter().cloned().collect();
+        if arguments.measure {
+            measure::beside_estimates(&mut report, &store)?;
+        }
         tell(&report, arguments.format, &arguments.output)?;
     }
     for failure in &failures {
@@ -197,7 +201,7 @@ pub(super) fn load_all(root: &Root, paths: &[PathBuf]) -> Result<Store, Failure>
     checked(load::load_with(paths, &Loading { reach, comments: false, readers: Vec::new() }))
 }
 
-fn checked(mut store: Store) -> Result<Store, Failure> {
+pub(super) fn checked(mut store: Store) -> Result<Store, Failure> {
     let mut failures = store.take_failures().into_iter();
     let Some(first) = failures.next() else { return Ok(store) };
     for failure in failures {
@@ -293,7 +297,7 @@ pub(super) fn finish(
     Ok(())
 }
 
-fn tell(report: &Report, format: AuditFormat, output: &Output) -> Result<(), Failure> {
+pub(super) fn tell(report: &Report, format: AuditFormat, output: &Output) -> Result<(), Failure> {
     if output.quiet {
         return Ok(());
     }

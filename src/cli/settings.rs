@@ -123,6 +123,14 @@ pub fn parse_duration(text: &str) -> std::result::Result<i64, String> {
     number.checked_mul(unit).filter(|seconds| *seconds >= 0).ok_or_else(|| "too long, or negative".to_owned())
 }
 
+/// `--time-limit`: a time, and not none.
+pub fn parse_limit(text: &str) -> std::result::Result<i64, String> {
+    parse_duration(text).and_then(|seconds| match seconds {
+        0 => Err("no time at all".to_owned()),
+        seconds => Ok(seconds),
+    })
+}
+
 /// `--max-size`: bytes, or with a unit of 1000 (kB, MB, GB) or 1024 (KiB, MiB, GiB).
 pub fn parse_size(text: &str) -> std::result::Result<u64, String> {
     const USAGE: &str = "a number of bytes, or with one of kB, MB, GB, KiB, MiB, GiB";
@@ -277,6 +285,46 @@ pub fn default_paths(root: &Root) -> Vec<Default> {
         }
     }
     out
+}
+
+/// What one context of OpenSSL's defaults loads here (`SSL_CTX_set_default_verify_paths`).
+pub struct Loads {
+    /// The CAfile.
+    pub cafile: Option<OsString>,
+    /// The CApath, or several with colons.
+    pub capath: Option<OsString>,
+    /// Why these, in words.
+    pub notes: Vec<String>,
+}
+
+/// The environment's variables where they are set, else OPENSSLDIR's file and directory, as in [`default_paths`]; what is
+/// not there is passed over, as OpenSSL does.
+pub fn openssl_loads(root: &Root) -> Loads {
+    let mut loads = Loads { cafile: None, capath: None, notes: Vec::new() };
+    let directory = OPENSSL_DIRS.iter().map(Path::new).find(|path| root.look(&path.join(CERT_DIR)).is_ok());
+    let mut choose = |variable: &str, name: &str| {
+        let (value, why) = match std::env::var_os(variable).filter(|value| !value.is_empty()) {
+            Some(value) => (value, variable.to_owned()),
+            None => {
+                let directory = directory?;
+                (
+                    directory.join(name).into_os_string(),
+                    format!("{name} in OPENSSLDIR {}", directory.display()),
+                )
+            }
+        };
+        let is_list = variable == "SSL_CERT_DIR";
+        // Of a wrong kind OpenSSL gets nothing, and goes on as well.
+        let kind = if is_list { FileType::Directory } else { FileType::RegularFile };
+        let there = |path: PathBuf| root.look(&path).is_ok_and(|seen| seen.kind == kind);
+        let any =
+            if is_list { std::env::split_paths(&value).any(there) } else { there(PathBuf::from(&value)) };
+        let verb = if any { "measuring" } else { "nothing to load:" };
+        loads.notes.push(format!("{verb} {}: {why}", visible_path(&value)));
+        any.then_some(value)
+    };
+    let (cafile, capath) = (choose("SSL_CERT_FILE", CERT_FILE), choose("SSL_CERT_DIR", CERT_DIR));
+    Loads { cafile, capath, ..loads }
 }
 
 /// The directories of `SSL_CERT_DIR`, which is a matter of the machine itself; `None` where it is not set. An empty one

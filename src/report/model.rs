@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
+use super::measured::{MeasureRow, MeasurementRow};
 use super::words;
 use crate::audit::Context;
 use crate::audit::finding::{Detail, Finding, Place, Severity};
@@ -48,7 +49,7 @@ pub struct Report {
     pub schema: &'static str,
     /// Version of castore.
     pub version: &'static str,
-    /// `audit`, `compact`, `rehash`.
+    /// `audit`, `compact`, `rehash`, `measure`.
     pub command: &'static str,
     /// "Now", RFC 3339.
     pub now: String,
@@ -76,6 +77,9 @@ pub struct Report {
     pub variables: Vec<VariableRow>,
     /// What a load costs.
     pub cost: Vec<CostRow>,
+    /// What `measure` found; of no other command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<MeasureRow>,
     /// The totals.
     pub summary: Summary,
 }
@@ -355,7 +359,7 @@ pub struct CostRow {
     /// What a model says.
     pub estimate: EstimateRow,
     /// What was measured.
-    pub measurement: Option<()>,
+    pub measurement: Option<MeasurementRow>,
 }
 
 /// An estimate and its model.
@@ -454,6 +458,7 @@ impl Report {
             contexts_per_day: prices.contexts_per_day,
             variables: variable_rows(prices),
             cost: cost_rows(store, context, prices),
+            measure: None,
             summary,
         }
     }

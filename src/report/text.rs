@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::measured::{ComparisonRow, MeasureRow, MeasuredRow, TimesRow};
 use super::model::{CostRow, FindingRow, ReaderRow, Report, SourceRow};
 use crate::audit::rule::Rule;
 use crate::escape::visible;
@@ -38,6 +39,7 @@ pub fn render(report: &Report, look: Look, out: &mut dyn Write) -> io::Result<()
     let mut text = Text { look, out };
     match report.command {
         "audit" => text.audit(report),
+        "measure" => text.measure(report),
         _ => text.writing(report),
     }
 }
@@ -94,6 +96,82 @@ impl Text<'_> {
             }
         }
         self.cost(report, true)
+    }
+
+    /// What was measured.
+    fn measure(&mut self, report: &Report) -> io::Result<()> {
+        let Some(measured) = &report.measure else { return Ok(()) };
+        let library = &measured.library;
+        self.heading(&visible(&library.version))?;
+        self.wrapped(&format!("  {}", visible(&library.libssl)), "    ")?;
+        if let Some(path) = library.libcrypto.as_ref().filter(|_| self.look.verbose) {
+            self.wrapped(&format!("  {}", visible(path)), "    ")?;
+        }
+        let key = measured.key.as_ref();
+        let title = format!(
+            "{:<25}{:>6}{:>11}{:>11}{:>11}{:>11}",
+            "CPU time, ms", "runs", "min", "median", "spread", "wall"
+        );
+        self.heading(&title)?;
+        for (index, store) in measured.stores.iter().enumerate() {
+            self.wrapped(&format!("  {}", describe_measured(measured, index)), "    ")?;
+            self.times("context", &store.context)?;
+            if let Some(look_up) = &store.look_up {
+                self.times("first look-up", look_up)?;
+            }
+        }
+        if let Some(key) = key {
+            self.wrapped(&format!("  {}: private key", visible(&key.path)), "    ")?;
+            self.times("load", &key.load)?;
+            if let Some(times) = &key.load_and_check {
+                self.times("load and check", times)?;
+            }
+            match (&key.fault, key.sound) {
+                (Some(fault), _) => {
+                    self.wrapped(&format!("    the check fails: {}", visible(fault)), "      ")?
+                }
+                (None, None) => self.wrapped("    this library has no check for such a key", "      ")?,
+                (None, Some(_)) => {}
+            }
+        }
+        measured.comparisons.iter().try_for_each(|row| self.comparison(measured, row))
+    }
+
+    fn times(&mut self, what: &str, row: &TimesRow) -> io::Result<()> {
+        writeln!(
+            self.out,
+            "    {what:<21}{:>6}{:>11.3}{:>11.3}{:>11.3}{:>11.3}",
+            row.runs, row.min_ms, row.median_ms, row.spread_ms, row.wall_median_ms
+        )
+    }
+
+    fn comparison(&mut self, measured: &MeasureRow, row: &ComparisonRow) -> io::Result<()> {
+        let verdict = match row.verdict {
+            "within-noise" => "within noise, not worth a change",
+            "too-few-runs" => "undecided, too few runs (--runs 8 or more)",
+            other => other,
+        };
+        let (vs, store) = (letter(row.vs), letter(row.store));
+        self.heading(&format!("{vs} against {store}: {verdict}"))?;
+        self.wrapped(
+            &format!(
+                "  ratio {vs}/{store} {:.3} (with {:.0} % confidence {:.3} to {:.3}), {} in turns",
+                row.ratio,
+                row.confidence * 100.0,
+                row.low,
+                row.high,
+                count(row.pairs, "pair"),
+            ),
+            "    ",
+        )?;
+        if self.look.verbose && measured.comparisons.len() == 1 {
+            let limit = row.threshold * 100.0;
+            self.wrapped(
+                &format!("  a context with its first look-up; less than {limit:.0} % is noise"),
+                "    ",
+            )?;
+        }
+        Ok(())
     }
 
     fn verdict(&mut self, report: &Report) -> io::Result<()> {
@@ -281,6 +359,19 @@ impl Text<'_> {
                 line.push_str(&format!("{:>width$}", cell.unwrap_or_default()));
             }
             writeln!(self.out, "{}", line.trim_end())?;
+            for layout in ["now", "split"] {
+                if let Some(measured) = of(now.family, layout).and_then(|row| row.measurement.as_ref()) {
+                    let times = &measured.times;
+                    let line = format!(
+                        "    measured {layout}: {:.2} ms at least, {:.2} median of {} runs, {}",
+                        times.min_ms,
+                        times.median_ms,
+                        times.runs,
+                        visible(&measured.library),
+                    );
+                    self.wrapped(&line, "      ")?;
+                }
+            }
             if self.look.verbose {
                 let reads = |layout| {
                     let row = of(now.family, layout)?;
@@ -488,6 +579,42 @@ fn describe(source: &SourceRow, report: &Report) -> String {
         "keystore" => "a keystore, not read".to_owned(),
         _ => "no certificate".to_owned(),
     }
+}
+
+/// A, B, C, and numbers where the alphabet ends.
+fn letter(index: usize) -> String {
+    match u8::try_from(index) {
+        Ok(index) if index < 26 => char::from(b'A' + index).to_string(),
+        _ => (index + 1).to_string(),
+    }
+}
+
+/// A store that was measured, and what of it each context loads.
+fn describe_measured(measured: &MeasureRow, index: usize) -> String {
+    let MeasuredRow { path, cafile, capath, certificates, blocks, .. } = &measured.stores[index];
+    let mark = if measured.stores.len() > 1 { format!("{} ", letter(index)) } else { String::new() };
+    let name = path.as_ref().map_or_else(|| "OpenSSL's defaults".into(), |path| visible(path));
+    let named = path.as_deref().unwrap_or_default();
+    let named = ["cafile:", "capath:"].iter().find_map(|prefix| named.strip_prefix(prefix)).unwrap_or(named);
+    let part = |what: &str, part: &Option<String>| {
+        let part = part.as_ref()?;
+        // A bundle inside the directory that was named: its name says which.
+        let inside = part.strip_prefix(named.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+        Some(match inside {
+            _ if part == named => what.to_owned(),
+            Some(name) if !named.is_empty() => format!("{what} {}", visible(name)),
+            _ => format!("{what} {}", visible(part)),
+        })
+    };
+    let parts: Vec<String> = [part("CAfile", cafile), part("CApath", capath)].into_iter().flatten().collect();
+    let loaded = match (certificates, blocks) {
+        (None, _) => String::new(),
+        (Some(loaded), Some(blocks)) if loaded < blocks => {
+            format!(", {} in memory, of {blocks} parsed", count(*loaded, "certificate"))
+        }
+        (Some(loaded), _) => format!(", {} parsed", count(*loaded, "certificate")),
+    };
+    format!("{mark}{name}: {}{loaded}", parts.join(", "))
 }
 
 /// What to type next.
