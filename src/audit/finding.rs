@@ -150,6 +150,8 @@ pub enum Shadow {
     PathLength(u64),
     /// It allows some names alone.
     NameConstraints,
+    /// Its extended key usages name other purposes than TLS servers alone.
+    OtherPurposes,
     /// Another one has issued it, which is not in the store.
     NoIssuer,
     /// It stands in the CAfile, the good one in the CApath alone.

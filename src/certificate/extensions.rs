@@ -11,6 +11,17 @@ const KEY_USAGE: &[u8] = &[0x55, 0x1D, 0x0F];
 const NETSCAPE_CERT_TYPE: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF8, 0x42, 0x01, 0x01];
 /// Content bytes of id-ce-nameConstraints, 2.5.29.30.
 const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1D, 0x1E];
+/// Content bytes of id-ce-subjectKeyIdentifier, 2.5.29.14.
+const SUBJECT_KEY_IDENTIFIER: &[u8] = &[0x55, 0x1D, 0x0E];
+/// Content bytes of id-ce-extKeyUsage, 2.5.29.37.
+const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1D, 0x25];
+/// Content bytes of the purposes that let a CA stand above a TLS server to OpenSSL: id-kp-serverAuth, 1.3.6.1.5.5.7.3.1,
+/// and the two step-up OIDs of Netscape and Microsoft (`XKU_SSL_SERVER | XKU_SGC` in crypto/x509/v3_purp.c).
+const SERVER_PURPOSES: [&[u8]; 3] = [
+    &[0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01],
+    &[0x60, 0x86, 0x48, 0x01, 0x86, 0xF8, 0x42, 0x04, 0x01],
+    &[0x2B, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37, 0x0A, 0x03, 0x03],
+];
 /// keyCertSign is bit 5 of the key usage, counted from the top.
 const KEY_CERT_SIGN: u8 = 0x04;
 /// The three CA bits of the Netscape certificate type.
@@ -57,6 +68,33 @@ pub fn is_ca(fields: &Fields<'_>, self_issued: bool) -> Option<bool> {
     let netscape = find(fields, NETSCAPE_CERT_TYPE)
         .and_then(|value| Reader::new(value).expect(tag::BIT_STRING).ok()?.content.get(1).copied());
     Some(netscape.is_some_and(|bits| bits & NETSCAPE_CA != 0))
+}
+
+/// The value of the subject key identifier, by which the certificates below may name their issuer's key.
+#[must_use]
+pub fn subject_key_identifier<'a>(fields: &Fields<'a>) -> Option<&'a [u8]> {
+    find(fields, SUBJECT_KEY_IDENTIFIER)
+}
+
+/// Whether there are basic constraints, whatever they say.
+#[must_use]
+pub fn has_basic_constraints(fields: &Fields<'_>) -> bool {
+    find(fields, BASIC_CONSTRAINTS).is_some()
+}
+
+/// Whether extended key usages, where there are any, let OpenSSL take a CA for one of TLS servers
+/// (`check_purpose_ssl_server`). anyExtendedKeyUsage does not.
+#[must_use]
+pub fn may_stand_above_servers(fields: &Fields<'_>) -> bool {
+    let Some(value) = find(fields, EXTENDED_KEY_USAGE) else { return true };
+    let Ok(list) = Reader::new(value).expect(tag::SEQUENCE) else { return true };
+    let mut list = Reader::new(list.content);
+    while let Ok(purpose) = list.expect(tag::OID) {
+        if SERVER_PURPOSES.contains(&purpose.content) {
+            return true;
+        }
+    }
+    false
 }
 
 /// What a CA certificate limits in the chains below it (RFC 5280 sections 4.2.1.9 and 4.2.1.10).

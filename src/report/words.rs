@@ -3,7 +3,7 @@
 use crate::audit::Context;
 use crate::audit::finding::{BadValidity, Detail, Finding, OddEncoding, OddSerial, Shadow, Unreachable};
 use crate::certificate::extensions;
-use crate::certificate::validity::Time;
+use crate::certificate::validity::{Time, ValidityState};
 use crate::escape::{visible, visible_path};
 use crate::pem::scan::Noise;
 use crate::store::content::{Distrust, Keystore, Shape};
@@ -121,6 +121,7 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
                 Shadow::NotACa => "which may not issue certificates".to_owned(),
                 Shadow::PathLength(length) => format!("which has pathlen:{length}"),
                 Shadow::NameConstraints => "which has name constraints".to_owned(),
+                Shadow::OtherPurposes => "whose extended key usage is not for TLS servers".to_owned(),
                 Shadow::NoIssuer => "whose issuer is not in the store".to_owned(),
                 Shadow::OnlyInDirectory => "which stands in the CAfile".to_owned(),
             };
@@ -298,7 +299,12 @@ fn names_of_places(store: &Store, finding: &Finding) -> String {
 
 /// The differing facts of a same-subject group, and who picks which.
 fn group_words(store: &Store, context: &Context, group: &[CertificateId]) -> String {
-    let (Some(first), Some(last)) = (group.first(), group.last()) else { return String::new() };
+    // Both pass over what is not valid now, where something else is.
+    let is_valid =
+        |id: &&CertificateId| store.certificate(**id).validity.at(context.now) == ValidityState::Valid;
+    let first = group.iter().find(is_valid).or(group.first());
+    let last = group.iter().rev().find(is_valid).or(group.last());
+    let (Some(first), Some(last)) = (first, last) else { return String::new() };
     let dates: Vec<String> = group.iter().take(4).map(|&id| until(store.certificate(id), context)).collect();
     let more = if group.len() > 4 { ", ..." } else { "" };
     let differing = differing(store, group);
@@ -309,7 +315,7 @@ fn group_words(store: &Store, context: &Context, group: &[CertificateId]) -> Str
     };
     format!(
         "{} ({}{more}); OpenSSL takes the first ({}), GnuTLS the last ({}){differing}",
-        called(store.certificate(*first)),
+        called(store.certificate(*group.first().unwrap_or(first))),
         dates.join(", "),
         short(store.certificate(*first)),
         short(store.certificate(*last)),

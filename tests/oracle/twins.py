@@ -28,7 +28,7 @@ def new_key():
 
 def make(
     subject, key, issuer=None, issuer_key=None, years=VALID, ca=True, path_length=None, excluded=None, usage=None,
-    identified=False,
+    identified=False, purpose=None, identifier=None, constrained=True,
 ):
     """A certificate; of itself where no issuer is named. `identified`: it names the issuer's key."""
     name = lambda text: x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
@@ -40,9 +40,16 @@ def make(
         .serial_number(x509.random_serial_number())
         .not_valid_before(datetime.datetime(years[0], 1, 1))
         .not_valid_after(datetime.datetime(years[1], 1, 1))
-        .add_extension(x509.BasicConstraints(ca, path_length if ca else None), critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(
+            x509.SubjectKeyIdentifier(identifier) if identifier
+            else x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
+            critical=False,
+        )
     )
+    if constrained:
+        builder = builder.add_extension(x509.BasicConstraints(ca, path_length if ca else None), critical=True)
+    if purpose:
+        builder = builder.add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
     if subject == HOST:
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
     if excluded:
@@ -83,6 +90,19 @@ def main():
         "re-keyed-and-identified": (make(subject, other), right, identified, [], []),
         "no-ca-by-its-usage": (make(subject, root, ca=False, usage="digital_signature"), right, from_root, [], []),
         "no-signer-by-its-usage": (make(subject, root, usage="digital_signature"), right, from_root, [], []),
+        "no-ca-of-another-identifier": (
+            make(subject, root, ca=False, identifier=b"another"), right, identified, [], [],
+        ),
+        "no-constraints": (make(subject, root, constrained=False), right, from_root, [], []),
+        "client-purpose": (
+            make(subject, root, purpose=x509.oid.ExtendedKeyUsageOID.CLIENT_AUTH), right, from_root, [], [],
+        ),
+        "any-purpose": (
+            make(subject, root, purpose=x509.oid.ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE), right, from_root, [], [],
+        ),
+        "server-purpose": (
+            make(subject, root, purpose=x509.oid.ExtendedKeyUsageOID.SERVER_AUTH), right, from_root, [], [],
+        ),
         "no-ca": (make(subject, root, ca=False), right, from_root, [], []),
         "equal": (make(subject, root), right, from_root, [], []),
         "path-length": (make(subject, root, path_length=0), right, from_middle, [intermediate], []),

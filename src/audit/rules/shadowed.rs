@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
     id: "shadowed",
     severity: Severity::Warning,
     title: "a twin with fewer rights that a library takes instead of a good certificate",
-    why: "Of two certificates of one subject and key OpenSSL takes the first, GnuTLS the last. Where that one is no CA, has a shorter path length or name constraints, or (to OpenSSL) was issued by one that the store lacks, connections fail that the other would allow. A certificate in the CAfile also hides every other of its subject that only the CApath has.",
+    why: "Of two certificates of one subject and key OpenSSL takes the first, GnuTLS the last. Where that one is no CA, has a shorter path length or name constraints, or (to OpenSSL) was issued by one that the store lacks or is for other purposes, connections fail that the other would allow. A certificate in the CAfile also hides every other of its subject that only the CApath has.",
     example: "a CA's old certificate with pathlen:0 before its new one without: OpenSSL refuses every chain with an intermediate",
     help: "remove the twin that is named, or put the good one where that library looks first",
     source: "OpenSSL X509_STORE_CTX_get1_issuer (crypto/x509/x509_lu.c); GnuTLS verify-high.c; measured",
@@ -155,6 +155,14 @@ fn twins_in_one_place(
     }
 }
 
+/// Whether certificates below may take either for their issuer: they name its key by an identifier, and pass over the
+/// one that has another.
+fn are_alike(one: &Certificate, other: &Certificate) -> bool {
+    let (one, other) = (one.der.fields(), other.der.fields());
+    let identifiers = (extensions::subject_key_identifier(&one), extensions::subject_key_identifier(&other));
+    !matches!(identifiers, (Some(one), Some(other)) if one != other)
+}
+
 fn is_valid(certificate: &Certificate, context: &Context) -> bool {
     certificate.validity.at(context.now) == ValidityState::Valid
 }
@@ -165,14 +173,25 @@ fn lacks(taken: &Certificate, good: &Certificate, issuers: Option<&Issuers>) -> 
     if good.ca != Some(true) || issuers.is_some_and(|issuers| !issuers.lead_on_from(good)) {
         return None;
     }
-    if taken.ca == Some(false) {
+    let (taken_fields, good_fields) = (taken.der.fields(), good.der.fields());
+    if !are_alike(taken, good) {
+        return None;
+    }
+    // GnuTLS takes an anchor without basic constraints for a CA.
+    let asked = issuers.is_some() || extensions::has_basic_constraints(&taken_fields);
+    if taken.ca == Some(false) && asked {
         return Some(Shadow::NotACa);
     }
-    if issuers.is_some_and(|issuers| !issuers.lead_on_from(taken)) {
-        return Some(Shadow::NoIssuer);
+    if let Some(issuers) = issuers {
+        if !issuers.lead_on_from(taken) {
+            return Some(Shadow::NoIssuer);
+        }
+        let serves = extensions::may_stand_above_servers;
+        if !serves(&taken_fields) && serves(&good_fields) {
+            return Some(Shadow::OtherPurposes);
+        }
     }
-    let (taken, good) = (taken.der.fields(), good.der.fields());
-    let (taken, good) = (extensions::limits(&taken), extensions::limits(&good));
+    let (taken, good) = (extensions::limits(&taken_fields), extensions::limits(&good_fields));
     match (taken.path_length, good.path_length) {
         (Some(short), long) if long.is_none_or(|long| short < long) => {
             return Some(Shadow::PathLength(short));
@@ -214,7 +233,10 @@ fn hidden_by_the_file(
         }
         // One of the same key that gives all that the other would is as good.
         let taken = by_key.get(&certificate.spki).copied();
-        let does = |id: CertificateId| lacks(store.certificate(id), certificate, Some(issuers)).is_none();
+        let does = |id: CertificateId| {
+            let twin = store.certificate(id);
+            are_alike(twin, certificate) && lacks(twin, certificate, Some(issuers)).is_none()
+        };
         if taken.is_some_and(does) {
             continue;
         }
