@@ -285,6 +285,10 @@ SSL_CERT_FILE, SSL_CERT_DIR
 What \fBaudit\fR looks at where no path is named. SSL_CERT_DIR, a list with colons: the directories that \fBrehash\fR works
 on where none is named; set and empty it names none. They say nothing of a \-\-root.
 .TP
+SOURCE_DATE_EPOCH
+The time, in seconds since 1970, that files, links and new directories get which \fBcompact\fR and \fBrehash\fR write. It says
+nothing of what counts as expired: that is \-\-at, or the clock.
+.TP
 NO_COLOR
 No colour, whatever it is set to; \-\-color goes before it.
 .TP
