@@ -507,7 +507,13 @@ fn steps_of_image_builds_are_reproducible() {
         return;
     }
     let Some(store) = support::stock_store() else { return };
+    let mut seen = BTreeSet::new();
     for name in EXAMPLES {
+        // Where two images are built by the same steps, one run of them tells.
+        let steps = example(name).swap_remove(0).into_iter().map(|step| step.text);
+        if !seen.insert(steps.filter(|text| text.starts_with("castore ")).collect::<Vec<_>>()) {
+            continue;
+        }
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("certificates");
         fs::create_dir(&own).unwrap();
@@ -847,8 +853,6 @@ fn image_builds_work_without_rights_and_are_reproducible() {
         for _ in 0..2 {
             let _ = fs::remove_dir_all(machine.at("/out"));
             let _ = fs::remove_dir_all(machine.at("/certificates"));
-            // copy_tree makes what it copies.
-            let _ = fs::remove_file(machine.at("/usr/local/share/ca-certificates/corp.crt"));
             build_stage(name, &machine, context.path(), &arguments);
             let out = listing(&machine.at("/out"));
             check_times(name, &out);
