@@ -91,9 +91,10 @@ uninstall: ## Remove what `make install` installed
 	rm -f $(docdir)/LICENSE-MIT $(docdir)/LICENSE-APACHE
 	-test ! -d $(docdir) || rmdir $(docdir)
 
-# --target, even for this machine: else cargo would build procedural macros with these flags too, and cannot.
+# --target, even for this machine: else cargo would build procedural macros with these flags too, and cannot. The profile
+# aborts on panics, so nothing needs tables to unwind by.
 static: ## Build one static file, for image builds and rescue: target/HOST/static/castore
-	RUSTFLAGS="-C target-feature=+crt-static" $(CARGO) build --profile static --target $(STATIC_TARGET) $(CARGOFLAGS)
+	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" $(CARGO) build --profile static --target $(STATIC_TARGET) $(CARGOFLAGS)
 	@ls -l $(static_binary)
 
 # What both packages hold beside the program. Cargo.toml can name one place alone, whatever CARGO_TARGET_DIR says.

@@ -313,7 +313,7 @@ fn maintainer_scripts_call_what_they_should() {
 
     let dpkg = Dpkg::new(0);
     dpkg.run("prerm", &["remove"]);
-    assert_eq!(dpkg.calls(), format!("castore tune undo --root {}\n", dpkg.root().display()));
+    assert_eq!(dpkg.calls(), format!("castore tune undo --quiet --root {}\n", dpkg.root().display()));
 
     let dpkg = Dpkg::new(2);
     let output = dpkg.run("prerm", &["remove"]);
@@ -1027,7 +1027,7 @@ fn the_rpm_package_holds_what_it_should() {
     assert_eq!(rpm(&["-qpc"]), "/etc/castore/hook.conf\n");
     let scripts = rpm(&["-qp", "--scripts"]);
     assert!(scripts.contains("preuninstall scriptlet (using /bin/sh)"), "{scripts}");
-    assert!(scripts.contains("/usr/bin/castore tune undo ||"), "{scripts}");
+    assert!(scripts.contains("/usr/bin/castore tune undo --quiet ||"), "{scripts}");
     assert!(scripts.contains("postuninstall scriptlet (using /bin/sh)"), "{scripts}");
     assert!(rpm(&["-qp", "--requires"]).contains("libc.so.6"));
 }
