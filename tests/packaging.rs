@@ -768,7 +768,8 @@ fn the_static_program_runs_in_an_empty_root() {
     let Some(store) = support::stock_store() else { return };
     let program = static_program();
     let size = fs::metadata(program).unwrap().len();
-    assert!(size < 3_000_000, "{size} bytes");
+    // A good part of it is the C library.
+    assert!(size < 4_000_000, "{size} bytes");
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::copy(program, root.join("castore")).unwrap();
@@ -916,14 +917,11 @@ fn the_debian_package_comes_and_goes() {
     machine.run("update-ca-certificates");
     let before = machine.state();
 
-    // The commands `hook` and `tune` are younger than this test. Where they are missing the hook complains, and stops
-    // nobody: what can be held of that is held. Tighten this when every castore has them.
     let said = machine.run("dpkg -i /castore.deb");
-    let has = |command: &str| machine.succeeds(&format!("/usr/bin/castore {command} --help >/dev/null 2>&1"));
-    let (hook, tune) = (has("hook"), has("tune"));
     assert!(said.contains("Processing triggers for ca-certificates"), "{said}");
-    assert_eq!(said.contains("castore hook: status"), !hook, "{said}");
-    assert_eq!(machine.at("/var/lib/castore/report.json").exists(), hook);
+    // As shipped: a report, and not a word.
+    assert!(!said.contains("castore hook"), "{said}");
+    assert!(machine.at("/var/lib/castore/report.json").exists());
     assert!(machine.changed(&before).is_empty(), "{:?}", machine.changed(&before));
 
     for (path, mode) in [
@@ -955,10 +953,8 @@ fn the_debian_package_comes_and_goes() {
     let policy = "mode = split\n";
     fs::write(machine.at("/etc/castore/hook.conf"), policy).unwrap();
     let link = machine.at("/usr/lib/ssl/cert.pem");
-    if tune {
-        machine.run("castore tune apply");
-        assert!(fs::symlink_metadata(&link).is_err(), "cert.pem is still there");
-    }
+    machine.run("castore tune apply");
+    assert!(fs::symlink_metadata(&link).is_err(), "cert.pem is still there");
     let tuned = machine.state();
     machine.run("dpkg -i /castore.deb");
     assert_eq!(fs::read_to_string(machine.at("/etc/castore/hook.conf")).unwrap(), policy);
@@ -966,7 +962,7 @@ fn the_debian_package_comes_and_goes() {
 
     // Removed, it leaves the store as it was, and a hook that does nothing.
     let said = machine.run("dpkg -r castore");
-    assert_eq!(said.contains("castore tune undo"), !tune, "{said}");
+    assert!(!said.contains("castore: "), "{said}");
     assert!(!machine.at("/usr/bin/castore").exists());
     assert!(machine.at("/etc/ca-certificates/update.d/zz-castore").exists());
     assert!(machine.changed(&before).is_empty(), "{:?}", machine.changed(&before));
