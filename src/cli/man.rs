@@ -356,6 +356,10 @@ on where none is named; set and empty it names none. They say nothing of a \-\-r
 LD_LIBRARY_PATH
 Where \fBmeasure\fR finds libssl, as every program does.
 .TP
+SOURCE_DATE_EPOCH
+The time, in seconds since 1970, that files, links and new directories get which \fBcompact\fR and \fBrehash\fR write. It says
+nothing of what counts as expired: that is \-\-at, or the clock.
+.TP
 NO_COLOR
 No colour, whatever it is set to; \-\-color goes before it.
 .TP

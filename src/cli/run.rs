@@ -27,7 +27,7 @@ use crate::store::model::Store;
 use crate::store::root::Root;
 use crate::store::{load, read, updater};
 use crate::wording::count;
-use crate::write::apply::{apply, write_file};
+use crate::write::apply::{apply, stamp, write_file};
 
 /// How a command ends.
 pub(super) type Outcome = Result<Status, Failure>;
@@ -265,7 +265,11 @@ pub(super) fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome 
         return Ok(if plan.steps.is_empty() { Status::Done } else { Status::Differs });
     }
     if !writing.dry_run {
+        let time = settings::source_date_epoch()?;
         apply(root, plan)?;
+        if let Some(seconds) = time {
+            stamp(root, plan, seconds)?;
+        }
     }
     Ok(Status::Done)
 }

@@ -16,7 +16,7 @@ use crate::audit::rules;
 use crate::certificate::validity::parse_instant;
 use crate::cost::estimate::{Openssl, VARIABLES};
 use crate::error::{Error, Refusal, Result};
-use crate::escape::{path_text, visible_path};
+use crate::escape::{path_text, visible, visible_path};
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS, REGENERATED};
 use crate::openssl::release::{NotARelease, Release};
 use crate::plan::policy::{Policy, PrunePolicy, UnmatchedRemoval};
@@ -181,6 +181,19 @@ pub fn openssl_defaults(root: &Root, environment: bool) -> Option<OpensslDefault
 /// A variable of the environment, which is a matter of the machine itself, where it is set to something.
 fn set_variable(name: &str, root: &Root) -> Option<OsString> {
     std::env::var_os(name).filter(|value| root.is_host() && !value.is_empty())
+}
+
+/// SOURCE_DATE_EPOCH, the time that a reproducible build gives to what it writes: seconds since 1970, as
+/// <https://reproducible-builds.org/specs/source-date-epoch/> has it. That asks for a failure where it is no number.
+pub fn source_date_epoch() -> std::result::Result<Option<i64>, Failure> {
+    let Some(value) = std::env::var_os("SOURCE_DATE_EPOCH").filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let digits = value.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|text| text.parse().ok()).map(Some).ok_or_else(|| {
+        let value = visible(&value.to_string_lossy()).to_string();
+        Failure::Usage(format!("SOURCE_DATE_EPOCH is no number of seconds since 1970: '{value}'"))
+    })
 }
 
 /// The OpenSSL whose cost is estimated: the release that was named, else the one that is installed.

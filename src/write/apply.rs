@@ -48,6 +48,23 @@ pub fn apply(root: &Root, plan: &Plan) -> Result<()> {
     run(root, &outside, None)
 }
 
+/// Gives what a plan has written one time: files, links and a directory that it made. What stood before and only had
+/// entries added keeps its own.
+///
+/// # Errors
+/// [`Error::Io`]; everything is in place all the same.
+pub fn stamp(root: &Root, plan: &Plan, seconds: i64) -> Result<()> {
+    let written = |step: &&Step| !matches!(step, Step::Unlink { .. } | Step::RemoveFile { .. });
+    let mut steps: Vec<Step> = plan.steps.iter().filter(written).cloned().collect();
+    let open = open_directories(root, &steps, None)?;
+    // A directory last: what happens in it sets its time.
+    steps.sort_by_key(|step| matches!(step, Step::MakeDirectory { .. }));
+    for step in &steps {
+        directory(&open, step)?.set_time(&name(step)?, seconds)?;
+    }
+    Ok(())
+}
+
 /// Writes one file that is no store: staged, flushed, read back, renamed.
 ///
 /// # Errors
