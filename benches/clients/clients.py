@@ -1,5 +1,6 @@
 """The TLS clients that are measured: how each is found, named and called."""
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -44,10 +45,11 @@ def program(name: str) -> str:
 
 def interpreted() -> list[Client]:
     python = ["python3", "-B"]
-    python_version = [*python, "-c", "import ssl, sys; print('Python', sys.version.split()[0] + ',', "
-                                     "ssl.OPENSSL_VERSION)"]
+    python_version = [*python, "-c", "import platform, ssl; "
+                      "print(f'Python {platform.python_version()}, {ssl.OPENSSL_VERSION}')"]
     handshake = [*python, program("handshake.py"), "PORT", "N"]
-    ruby_version = ["ruby", "-ropenssl", "-e", "puts \"Ruby #{RUBY_VERSION}, #{OpenSSL::OPENSSL_LIBRARY_VERSION}\""]
+    ruby_version = ["ruby", "-ropenssl", "-e",
+                    'puts "Ruby #{RUBY_VERSION}, #{OpenSSL::OPENSSL_LIBRARY_VERSION}"']
     curl_version = [*python, "-c", "import pycurl; print(pycurl.version)"]
     return [
         Client("python-context", "Python `ssl.create_default_context()` x 100", accept=handshake, count=100,
@@ -59,11 +61,14 @@ def interpreted() -> list[Client]:
                ruby_version, count=20, accept=["ruby", program("net_http.rb"), "PORT", "1"]),
         Client("ruby-http", "Ruby Net::HTTP, request x 10", ["ruby", program("net_http.rb"), "PORT", "N"],
                ruby_version, count=10),
-        Client("php", "PHP https stream, request x 10", ["php", program("stream.php"), "PORT", "N"],
-               ["php", "-r", "echo 'PHP ', PHP_VERSION, ', ', OPENSSL_VERSION_TEXT;"], count=10),
+        # Its OPENSSL_VERSION_TEXT is of the headers that it was built with: it runs with the system's libssl.
+        Client("php", "PHP https stream, request x 10",
+               ["php", "-d", "display_errors=1", program("stream.php"), "PORT", "N"],
+               ["php", "-r", "echo 'PHP ', PHP_VERSION, ', the system\\'s libssl';"], count=10),
         Client("perl", "Perl IO::Socket::SSL", ["perl", program("socket.pl"), "PORT", "N"],
-               ["perl", "-MIO::Socket::SSL", "-e", "print \"Perl $^V, IO::Socket::SSL $IO::Socket::SSL::VERSION, \", "
-                                                   "Net::SSLeay::SSLeay_version()"]),
+               ["perl", "-MIO::Socket::SSL", "-e",
+                'print "Perl $^V, IO::Socket::SSL $IO::Socket::SSL::VERSION, ", '
+                'Net::SSLeay::SSLeay_version()']),
         Client("pycurl", "pycurl on libcurl-gnutls, request x 10",
                [*python, program("pycurl_get.py"), "PORT", "N"], curl_version, count=10),
     ]
@@ -75,7 +80,8 @@ def processes() -> list[Client]:
         Client("curl", "curl", ["curl", "-sS", "-o", "/dev/null", url], ["curl", "--version"]),
         Client("openssl", "`openssl s_client`",
                ["openssl", "s_client", "-connect", "127.0.0.1:PORT", "-servername", "localhost",
-                "-verify_hostname", "localhost", "-verify_return_error"], ["openssl", "version"]),
+                "-verify_hostname", "localhost", "-verify_return_error"],
+               ["sh", "-c", "openssl version | sed 's/ (Library.*//; s/^/openssl s_client: /'"]),
         # The machine's own configuration could name a CA file.
         Client("git", "`git ls-remote` (libcurl-gnutls)", ["git", "ls-remote", url], ["git", "--version"],
                extra={"GIT_CONFIG_NOSYSTEM": "1"}),
@@ -105,10 +111,11 @@ def build(command: list[str], folder: Path, environment: dict[str, str], result:
 
 
 def go(target: Path, material: Path) -> Client:
-    tool = next((path for path in (GO_DEBIAN, str(material / "go/1.27/bin/go")) if os.access(path, os.X_OK)), None)
+    tools = (GO_DEBIAN, str(material / "go/1.27/bin/go"))
+    tool = next((path for path in tools if os.access(path, os.X_OK)), "")
     out = target / "go-client"
-    client = Client("go", "Go `x509.SystemCertPool` + handshake", [str(out), "PORT"], [str(tool), "version"])
-    if tool is None:
+    client = Client("go", "Go `x509.SystemCertPool` + handshake", [str(out), "PORT"], [tool, "version"])
+    if not tool:
         client.absent = "no Go: neither golang-1.19-go nor tests/setup.sh's"
         return client
     environment = clean_environment(str(target)) | {
@@ -117,15 +124,34 @@ def go(target: Path, material: Path) -> Client:
     return client
 
 
+def rustls(target: Path) -> Client:
+    folder = PROGRAMS / "rustls"
+    out = target / "rustls/release/castore-client-rustls"
+    client = Client("rustls", "rustls + rustls-native-certs + handshake", [str(out), "PORT"],
+                    version=[])
+    if shutil.which("cargo") is None:
+        client.absent = "no cargo"
+        return client
+    # With the caller's environment: that is where cargo finds its registry.
+    command = ["cargo", "build", "-q", "--release", "--locked", "--target-dir", str(target / "rustls")]
+    client.absent = build(command, folder, dict(os.environ), out)
+    if not client.absent:
+        locked = dict(re.findall(r'name = "(.*)"\nversion = "(.*)"', (folder / "Cargo.lock").read_text()))
+        names = ("rustls", "rustls-native-certs", "ring")
+        client.version = ["echo", ", ".join(f"{name} {locked[name]}" for name in names)]
+    return client
+
+
 def find_version(client: Client) -> str:
     """The first line that the client's version command prints; empty when it cannot be run."""
     tool = client.version[0]
     if shutil.which(tool, path=PATH) is None:
         return ""
-    done = subprocess.run(client.version, capture_output=True, text=True, env=clean_environment("/nonexistent"))
+    environment = clean_environment("/nonexistent")
+    done = subprocess.run(client.version, capture_output=True, text=True, env=environment)
     lines = done.stdout.strip().splitlines()
     return lines[0].strip() if done.returncode == 0 and lines else ""
 
 
 def every(target: Path, material: Path) -> list[Client]:
-    return [*interpreted(), *processes(), go(target, material), *node()]
+    return [*interpreted(), *processes(), go(target, material), rustls(target), *node()]

@@ -1,7 +1,7 @@
 """A mount namespace for each layout, with one worker process inside that starts the clients.
 
-The worker is started once: a client's CPU time then has no `unshare` and no `mount` in it. This file is that worker as
-well, when it is run as a program.
+The worker is started once: a client's CPU time then has no `unshare` and no `mount` in it. This file is that
+worker as well, when it is run as a program.
 """
 import json
 import os
@@ -13,8 +13,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-# Where a layout is seen, by the name of its part. The two below /usr hold the certificates that Debian's links
-# lead to.
+# Where a layout is seen, by the name of its part. "share" and "local" hold what Debian's links lead to.
 MOUNTS = {
     "certs": "/etc/ssl/certs",
     "ssl": "/usr/lib/ssl",
@@ -37,7 +36,7 @@ class Result:
 
 
 def clean_environment(home: str) -> dict[str, str]:
-    """Nothing of the caller's: SSL_CERT_FILE, CURL_CA_BUNDLE and their like would decide instead of the layout."""
+    """Nothing of the caller's: SSL_CERT_FILE and its like would decide instead of the layout."""
     return {"PATH": PATH, "HOME": home, "LANG": "C"}
 
 
@@ -45,13 +44,14 @@ class Namespace:
     """Runs commands where the parts of a layout are mounted over the machine's store."""
 
     def __init__(self, parts: dict[str, Path], home: str) -> None:
+        mounts = json.dumps({name: str(path) for name, path in parts.items()})
         command = ["unshare", "--mount", "--propagation", "private", sys.executable, "-B", __file__,
-                   os.readlink("/proc/self/ns/mnt"), json.dumps({k: str(v) for k, v in parts.items()})]
+                   os.readlink("/proc/self/ns/mnt"), mounts]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=clean_environment(home))
         if self.process.stdout.readline() != "ready\n":
-            raise SystemExit("benches/clients: no private mount namespace could be made: this needs root with "
-                             "CAP_SYS_ADMIN (in a container: --privileged)")
+            raise SystemExit("benches/clients: must be root for mount namespaces, with CAP_SYS_ADMIN (in a "
+                             "container: --privileged): none could be made")
 
     def run(self, command: list[str], extra: dict[str, str] | None = None) -> Result:
         json.dump({"command": command, "extra": extra or {}}, self.process.stdin)

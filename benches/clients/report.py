@@ -26,23 +26,26 @@ def clients_table(clients: list[Client], times: dict, accepted: dict) -> str:
     lines = ["| CPU ms: minimum / median (ratio) | " + " | ".join(LAYOUTS) + " |",
              "|---" * (len(LAYOUTS) + 1) + "|"]
     for client in clients:
-        cells = [cell(times[client.key][layout], times[client.key]["shipped"], accepted[client.key][layout])
-                 for layout in LAYOUTS]
+        mine = times[client.key]
+        cells = [cell(mine[layout], mine["shipped"], accepted[client.key][layout]) for layout in LAYOUTS]
         lines.append(f"| {client.title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def scale_table(rows: list[Scale], stock_count: int) -> str:
-    heads = ["OpenSSL", *[str(size) for size in SIZES], f"stock bundle ({stock_count})", "base", "slope",
-             "slope 1-144", "slope 144-1000", "CApath alone"]
+    heads = ["OpenSSL", *[f"{size:,}" for size in SIZES], f"stock bundle ({stock_count})", "line, 1 to 144",
+             "line, 1 to 1,000", "CApath alone"]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for row in rows:
-        base, slope = row.line()
-        figures = [number(min(row.sizes[size])) for size in SIZES] + [number(min(row.stock)), f"{base:.2f}",
-                   f"{slope:.4f}", f"{row.slope_between(1, 144):.4f}", f"{row.slope_between(144, 1000):.4f}",
-                   f"{min(row.capath):.3f}"]
-        lines.append(f"| {row.version.removeprefix('OpenSSL ')} | " + " | ".join(figures) + " |")
+        figures = [number(min(row.sizes[size])) for size in SIZES]
+        figures += [number(min(row.stock)), equation(row.line(144)), equation(row.line(1000))]
+        lines.append(f"| {row.name} | " + " | ".join([*figures, number(min(row.capath))]) + " |")
     return "\n".join(lines)
+
+
+def equation(line: tuple[float, float]) -> str:
+    base, slope = line
+    return f"{base:.2f} + {slope:.4f} n"
 
 
 def processor() -> str:
@@ -73,8 +76,8 @@ def client_versions(clients: list[Client], versions: dict[str, str], left_out: l
 
 
 def store_line(stores: Stores) -> str:
-    return (f"The store: ca-certificates {stores.version} and the test CA, {stores.shipped_count} certificates; "
-            f"{stores.compacted_count} after `castore compact`.")
+    return (f"The store: ca-certificates {stores.version} and the test CA: {stores.shipped_count} "
+            f"certificates, {stores.compacted_count} after `castore compact`.")
 
 
 def replace_region(text: str, name: str, content: str) -> str:

@@ -27,14 +27,16 @@ class Scale:
     sizes: dict[int, list[float]]
     stock: list[float]
 
-    def line(self) -> tuple[float, float]:
-        """Base and slope through the minima, by least squares."""
-        points = [(size, min(times)) for size, times in self.sizes.items()]
+    @property
+    def name(self) -> str:
+        """Without the date; pyOpenSSL's is inside a wheel."""
+        return self.version.split()[1]
+
+    def line(self, largest: int) -> tuple[float, float]:
+        """Base and slope through the minima of the sizes up to `largest`, by least squares."""
+        points = [(size, min(times)) for size, times in self.sizes.items() if size <= largest]
         slope, base = statistics.linear_regression(*zip(*points))
         return base, slope
-
-    def slope_between(self, low: int, high: int) -> float:
-        return (min(self.sizes[high]) - min(self.sizes[low])) / (high - low)
 
 
 def make_files(folder: Path, stock_bundle: Path, material: Path) -> list[Path]:
@@ -42,11 +44,12 @@ def make_files(folder: Path, stock_bundle: Path, material: Path) -> list[Path]:
     everything = folder / "all.pem"
     packages = material / "openssl" / MAKER
     environment = clean_environment(str(folder)) | {"PYTHONPATH": str(packages)}
-    done = subprocess.run(["python3", "-B", str(HERE / "make_certificates.py"), str(max(SIZES)), str(stock_bundle),
-                           str(everything)], env=environment, capture_output=True, text=True)
+    command = ["python3", "-B", str(HERE / "make_certificates.py"), str(max(SIZES)), str(stock_bundle),
+               str(everything)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(f"benches/clients: no certificates for --scale (tests/setup.sh brings cryptography into "
-                         f"{packages}): {done.stderr.strip()}")
+        raise SystemExit(f"benches/clients: no certificates for --scale (tests/setup.sh brings cryptography "
+                         f"into {packages}): {done.stderr.strip()}")
     certificates = blocks(everything)
     files = []
     for size in SIZES:
@@ -58,8 +61,9 @@ def make_files(folder: Path, stock_bundle: Path, material: Path) -> list[Path]:
 def measure_one(mode: str, packages: Path | None, arguments: list[str], home: Path) -> dict:
     environment = clean_environment(str(home)) | ({"PYTHONPATH": str(packages)} if packages else {})
     # -W ignore: cryptography warns of old Pythons and old OpenSSLs.
-    done = subprocess.run(["python3", "-B", "-W", "ignore", str(HERE / "programs/scale.py"), mode, str(ROUNDS),
-                           *arguments], env=environment, capture_output=True, text=True)
+    program = str(HERE / "programs/scale.py")
+    command = ["python3", "-B", "-W", "ignore", program, mode, str(ROUNDS), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"benches/clients: --scale with {packages or 'the system'}: {done.stderr.strip()}")
     return json.loads(done.stdout)
@@ -77,9 +81,11 @@ def measure(work: Path, certs: Path, bundle: Path, material: Path) -> list[Scale
     rows: dict[int, Scale] = {}
     for turn in range(TURNS):
         for index, (mode, packages) in enumerate(programs):
-            print(f"scale: turn {turn + 1} of {TURNS}, {packages.name if packages else 'system'}", file=sys.stderr)
+            name = packages.name if packages else "system"
+            print(f"scale: turn {turn + 1} of {TURNS}, OpenSSL {name}", file=sys.stderr, flush=True)
             answer = measure_one(mode, packages, arguments, work)
-            row = rows.setdefault(index, Scale(answer["version"], [], {size: [] for size in SIZES}, []))
+            new = Scale(answer["version"], capath=[], sizes={size: [] for size in SIZES}, stock=[])
+            row = rows.setdefault(index, new)
             capath, *sizes, stock = answer["times"]
             row.capath += capath
             row.stock += stock

@@ -9,7 +9,7 @@ import ssl
 import sys
 import threading
 
-# An empty repository as git's plain HTTP protocol has it: one reference, so that ls-remote has something to list.
+# A repository as git's plain HTTP protocol has it: one reference, so that ls-remote has something to list.
 PAGES = {
     "/info/refs": b"0123456789012345678901234567890123456789\trefs/heads/main\n",
     "/HEAD": b"ref: refs/heads/main\n",

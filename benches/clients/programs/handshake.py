@@ -1,4 +1,7 @@
-"""COUNT connections to localhost:PORT, each with a context of its own; CAFILE, when given, is all it trusts."""
+"""COUNT connections to localhost:PORT, each with a context of its own. CAFILE, when given, is all it trusts.
+
+    handshake.py PORT COUNT [CAFILE]
+"""
 import socket
 import ssl
 import sys

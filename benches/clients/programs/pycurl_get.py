@@ -1,4 +1,4 @@
-"""COUNT requests through libcurl-gnutls, each with a handle of its own, as a program that lives long makes them."""
+"""COUNT requests to localhost:PORT through libcurl-gnutls, each with a handle of its own."""
 import io
 import sys
 

@@ -2,8 +2,8 @@
 
     scale.py system|pyopenssl ROUNDS DIRECTORY FILE...
 
-Prints JSON: the OpenSSL that did it, and for each argument the milliseconds of every round. The arguments take turns,
-so that a change of the machine's speed meets all alike.
+Prints JSON: the OpenSSL that did it, and for each argument the milliseconds of every round. The arguments
+take turns, so that a change of the machine's speed meets all alike.
 """
 import gc
 import json

@@ -1,4 +1,4 @@
-// Loads the system's certificates as crypto/tls does for every client, and makes one connection to localhost:PORT.
+// Loads the system's certificates, and makes one connection to localhost:PORT.
 package main
 
 import (
