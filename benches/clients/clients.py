@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Callable
 
 from layouts import BUNDLE
 from namespaces import MOUNTS, PATH, clean_environment
@@ -27,6 +28,8 @@ class Client:
     # What tells whether the layout is accepted, where the measured command makes no connection.
     accept: list[str] | None = None
     extra: dict[str, str] = field(default_factory=dict)
+    # Builds it, where that is needed, and returns why that failed, or nothing.
+    build: Callable[[], str] | None = None
     # Why it cannot be run, where that is so.
     absent: str = ""
 
@@ -102,8 +105,8 @@ def node() -> list[Client]:
     ]
 
 
-def build(command: list[str], folder: Path, environment: dict[str, str], result: Path) -> str:
-    """Builds a client; returns why that failed, or nothing."""
+def compile_client(command: list[str], folder: Path, environment: dict[str, str], result: Path) -> str:
+    """Returns why it failed, or nothing."""
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode or not result.exists():
         return f"it could not be built: {(done.stderr.strip().splitlines() or ['no message'])[-1]}"
@@ -120,7 +123,8 @@ def go(target: Path, material: Path) -> Client:
         return client
     environment = clean_environment(str(target)) | {
         "GOCACHE": str(target / "go-cache"), "GOTOOLCHAIN": "local", "GOPROXY": "off", "CGO_ENABLED": "0"}
-    client.absent = build([tool, "build", "-o", str(out), "."], PROGRAMS / "go", environment, out)
+    command = [tool, "build", "-o", str(out), "."]
+    client.build = lambda: compile_client(command, PROGRAMS / "go", environment, out)
     return client
 
 
@@ -128,18 +132,19 @@ def rustls(target: Path) -> Client:
     folder = PROGRAMS / "rustls"
     out = target / "rustls/release/castore-client-rustls"
     client = Client("rustls", "rustls + rustls-native-certs + handshake", [str(out), "PORT"],
-                    version=[])
+                    version=["echo", locked_versions(folder / "Cargo.lock")])
     if shutil.which("cargo") is None:
         client.absent = "no cargo"
         return client
     # With the caller's environment: that is where cargo finds its registry.
     command = ["cargo", "build", "-q", "--release", "--locked", "--target-dir", str(target / "rustls")]
-    client.absent = build(command, folder, dict(os.environ), out)
-    if not client.absent:
-        locked = dict(re.findall(r'name = "(.*)"\nversion = "(.*)"', (folder / "Cargo.lock").read_text()))
-        names = ("rustls", "rustls-native-certs", "ring")
-        client.version = ["echo", ", ".join(f"{name} {locked[name]}" for name in names)]
+    client.build = lambda: compile_client(command, folder, dict(os.environ), out)
     return client
+
+
+def locked_versions(lock: Path) -> str:
+    locked = dict(re.findall(r'name = "(.*)"\nversion = "(.*)"', lock.read_text(encoding="utf-8")))
+    return ", ".join(f"{name} {locked[name]}" for name in ("rustls", "rustls-native-certs", "ring"))
 
 
 def find_version(client: Client) -> str:
