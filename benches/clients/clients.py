@@ -62,8 +62,8 @@ def interpreted() -> list[Client]:
                python_version, count=10),
         Client("ruby-store", "Ruby `X509::Store#set_default_paths` x 20", ["ruby", program("store.rb"), "N"],
                ruby_version, count=20, accept=["ruby", program("net_http.rb"), "PORT", "1"]),
-        Client("ruby-http", "Ruby Net::HTTP, request x 10", ["ruby", program("net_http.rb"), "PORT", "N"],
-               ruby_version, count=10),
+        Client("ruby-http", "Ruby Net::HTTP (one store a process), request x 10",
+               ["ruby", program("net_http.rb"), "PORT", "N"], ruby_version, count=10),
         # Its OPENSSL_VERSION_TEXT is of the headers that it was built with: it runs with the system's libssl.
         Client("php", "PHP https stream, request x 10",
                ["php", "-d", "display_errors=1", program("stream.php"), "PORT", "N"],

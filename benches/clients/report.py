@@ -62,9 +62,9 @@ def release() -> str:
     return "unknown system"
 
 
-def circumstances(command: str, runs: int) -> str:
+def circumstances(command: str, runs: str) -> str:
     today = datetime.date.today().isoformat()
-    return (f"Written on {today} by `{command}`: {runs} runs a cell. {processor()}, {os.cpu_count()} cores, "
+    return (f"Written on {today} by `{command}`: {runs}. {processor()}, {os.cpu_count()} cores, "
             f"load {os.getloadavg()[1]:.1f} at the end; {release()}, Linux {os.uname().release}.")
 
 
