@@ -1,0 +1,3 @@
+module castore-clients
+
+go 1.19
