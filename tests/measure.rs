@@ -40,13 +40,19 @@ fn measure(arguments: &[&str]) -> Ran {
 fn report(arguments: &[&str]) -> Value {
     let ran = measure(&[&["--format", "json"], arguments].concat());
     assert_eq!(ran.status, Some(0), "{arguments:?}: {}", ran.stderr);
-    let report = serde_json::from_str(&ran.stdout).expect("the report is JSON");
+    let report = valid(&ran.stdout, arguments);
+    assert_eq!((&report["command"], &report["cost"]), (&"measure".into(), &Value::Array(Vec::new())));
+    report
+}
+
+/// A report that is what the schema says.
+fn valid(text: &str, arguments: &[&str]) -> Value {
+    let report = serde_json::from_str(text).expect("the report is JSON");
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/castore.report-1.json");
     let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     let wrong: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{arguments:?}: {wrong:?}");
-    assert_eq!((&report["command"], &report["cost"]), (&"measure".into(), &Value::Array(Vec::new())));
     report
 }
 
@@ -545,4 +551,47 @@ fn the_text_keeps_to_eighty_columns() {
     }
     assert!(ran.stdout.contains("  B d: CApath, 0 certificates parsed"), "{}", ran.stdout);
     assert!(ran.stdout.contains("ratio B/A"), "{}", ran.stdout);
+}
+
+/// `audit --measure`: beside each estimate of OpenSSL what was measured, and nothing beside the others.
+#[test]
+fn an_audit_measures_beside_its_estimates() {
+    let folder = folder();
+    let bundle = folder.path().join("ten.pem");
+    let blocks: Vec<String> = (1..=10).map(|n| Certificate::root(&format!("Root {n}"), n).pem()).collect();
+    fs::write(&bundle, blocks.concat()).unwrap();
+    let audit = |words: &[&str]| run_with(support::castore().arg("audit").args(words));
+    let ran = audit(&["--measure", "--format", "json", text(&bundle)]);
+    // The machine's libssl is what a run without it measures as well.
+    let Value::Object(measured) = report(&[text(&bundle)])["measure"].clone() else { panic!("an object") };
+    let library = &measured["library"]["version"];
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let report = valid(&ran.stdout, &["audit", "--measure"]);
+    let mut seen = (0, 0);
+    for row in report["cost"].as_array().unwrap() {
+        let by_openssl = row["reader"].as_str().unwrap().starts_with("openssl-");
+        let now = row["layout"] == "now";
+        assert_eq!(row["measurement"].is_object(), by_openssl && now, "{row}");
+        if by_openssl && now {
+            seen.0 += 1;
+            assert_eq!(&row["measurement"]["library"], library);
+            assert!(row["measurement"]["min_ms"].as_f64().unwrap() > 0.0);
+        } else {
+            seen.1 += 1;
+        }
+    }
+    assert!(seen.0 == 3 && seen.1 > 5, "{seen:?}");
+    let told = audit(&["--measure", text(&bundle)]);
+    assert!(told.stdout.contains("    measured now: "), "{}", told.stdout);
+
+    // The library would follow links out of a root.
+    refuses(&audit(&["--measure", "--root", text(folder.path()), "/ten.pem"]), &["--root"]);
+    // Where OpenSSL loads nothing there is no context to be measured.
+    let torn = folder.path().join("torn.pem");
+    fs::write(&torn, format!("{}-----BEGIN CERTIFICATE-----\nAAAA\n", blocks[0])).unwrap();
+    let ran = audit(&["--measure", "--format", "json", text(&torn)]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let report = valid(&ran.stdout, &["audit", "--measure"]);
+    let rows = report["cost"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["measurement"].is_null()), "{rows:?}");
 }
