@@ -25,6 +25,7 @@ use tempfile::TempDir;
 
 use support::cases::set_mode;
 use support::der::Certificate;
+use support::{EntryKind, EntryState};
 
 const HOOK: &str = "packaging/zz-castore";
 /// Every shell script that is shipped.
@@ -470,32 +471,19 @@ fn the_images_take_the_store_and_nothing_else_of_the_first_stage() {
     }
 }
 
-/// What lies below a directory: mode, time of change, and bytes or target.
-fn listing(directory: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
-    let entries = walkdir::WalkDir::new(directory).min_depth(1).into_iter().map(Result::unwrap);
-    entries
-        .map(|entry| {
-            let meta = entry.metadata().unwrap();
-            let content = if meta.is_symlink() {
-                fs::read_link(entry.path()).unwrap().into_os_string().into_encoded_bytes()
-            } else if meta.is_file() {
-                fs::read(entry.path()).unwrap()
-            } else {
-                Vec::new()
-            };
-            let path = entry.path().strip_prefix(directory).unwrap().to_owned();
-            (path, (meta.mode(), meta.mtime(), content))
-        })
-        .collect()
+/// What lies below a directory.
+fn listing(directory: &Path) -> BTreeMap<PathBuf, EntryState> {
+    let mut state = support::tree_state(directory);
+    state.remove(Path::new("."));
+    state
 }
 
 /// Whether everything that castore wrote has the time that was given: files, links, and a directory that it made.
-fn check_times(name: &str, listing: &BTreeMap<PathBuf, (u32, i64, Vec<u8>)>) {
+fn check_times(name: &str, listing: &BTreeMap<PathBuf, EntryState>) {
     let made = example(name)[0].iter().any(|instruction| instruction.text.contains("--capath"));
-    for (path, (mode, time, _)) in listing {
-        let directory = mode & 0o170_000 == 0o040_000;
-        if !directory || (made && path.ends_with("certs")) {
-            assert_eq!(*time, EPOCH, "{name}: {}", path.display());
+    for (path, entry) in listing {
+        if entry.kind != EntryKind::Directory || (made && path.ends_with("certs")) {
+            assert_eq!(entry.mtime_ns, i128::from(EPOCH) * 1_000_000_000, "{name}: {}", path.display());
         }
     }
 }
@@ -552,8 +540,8 @@ fn steps_of_image_builds_are_reproducible() {
         for listing in [&mut first, &mut second] {
             listing
                 .values_mut()
-                .filter(|entry| entry.0 & 0o170_000 == 0o040_000)
-                .for_each(|entry| entry.1 = 0);
+                .filter(|entry| entry.kind == EntryKind::Directory)
+                .for_each(|entry| entry.mtime_ns = 0);
         }
         assert!(first == second, "{name}: two builds differ");
         assert!(first.contains_key(Path::new("etc/ssl/certs/ca-certificates.crt")), "{name}");
@@ -727,29 +715,23 @@ impl Machine {
     }
 
     /// The store, OpenSSL's directory and dpkg's diversions: modes, owners, and bytes or targets.
-    fn state(&self) -> BTreeMap<PathBuf, (u32, u32, u32, Vec<u8>)> {
+    fn state(&self) -> BTreeMap<PathBuf, EntryState> {
         let mut state = BTreeMap::new();
-        for directory in
-            ["/etc/ssl", "/usr/lib/ssl", "/usr/share/ca-certificates", "/var/lib/dpkg/diversions"]
-        {
-            for entry in walkdir::WalkDir::new(self.at(directory)).into_iter().map(Result::unwrap) {
-                let meta = entry.metadata().unwrap();
-                let content = if meta.is_symlink() {
-                    fs::read_link(entry.path()).unwrap().into_os_string().into_encoded_bytes()
-                } else if meta.is_file() {
-                    fs::read(entry.path()).unwrap()
-                } else {
-                    Vec::new()
-                };
-                let path = entry.path().strip_prefix(self.root()).unwrap().to_owned();
-                state.insert(path, (meta.mode(), meta.uid(), meta.gid(), content));
+        for directory in ["/etc/ssl", "/usr/lib/ssl", "/usr/share/ca-certificates", "/var/lib/dpkg"] {
+            for (path, mut entry) in support::tree_state(&self.at(directory)) {
+                // Of dpkg's directory its diversions alone. A directory's time tells of each entry that came and went.
+                if directory == "/var/lib/dpkg" && path != Path::new("diversions") {
+                    continue;
+                }
+                entry.mtime_ns = 0;
+                state.insert(Path::new(directory.trim_start_matches('/')).join(path), entry);
             }
         }
         state
     }
 
     /// The paths that differ between two states.
-    fn changed(&self, before: &BTreeMap<PathBuf, (u32, u32, u32, Vec<u8>)>) -> Vec<PathBuf> {
+    fn changed(&self, before: &BTreeMap<PathBuf, EntryState>) -> Vec<PathBuf> {
         let now = self.state();
         let paths: BTreeSet<&PathBuf> = before.keys().chain(now.keys()).collect();
         paths.into_iter().filter(|path| before.get(*path) != now.get(*path)).cloned().collect()
@@ -856,7 +838,10 @@ fn image_builds_work_without_rights_and_are_reproducible() {
             builds.push(out);
         }
         for build in &mut builds {
-            build.values_mut().filter(|entry| entry.0 & 0o170_000 == 0o040_000).for_each(|entry| entry.1 = 0);
+            build
+                .values_mut()
+                .filter(|entry| entry.kind == EntryKind::Directory)
+                .for_each(|entry| entry.mtime_ns = 0);
         }
         assert!(builds[0] == builds[1], "{name}: two builds differ");
 

@@ -15,6 +15,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use support::{EntryKind, EntryState};
+
 const CERT_FILE: &str = "usr/lib/ssl/cert.pem";
 const AWAY: &str = "usr/lib/ssl/cert.pem.castore";
 const STORE: &str = "etc/ssl/certs";
@@ -130,24 +132,13 @@ impl Root {
 
     /// Everything that is to be as before: kind, target, content, mode, owner; of links also when they were made.
     /// Directories that hold the state change their times, and dpkg keeps the table before the last one.
-    fn state(&self) -> BTreeMap<PathBuf, String> {
-        let mut out = BTreeMap::new();
-        for entry in walkdir::WalkDir::new(&self.path).into_iter().map(Result::unwrap) {
-            let path = entry.path().strip_prefix(&self.path).unwrap().to_owned();
-            if path.ends_with("diversions-old") {
-                continue;
-            }
-            let about = fs::symlink_metadata(entry.path()).unwrap();
-            let content = if about.is_symlink() {
-                format!("-> {} at {}", fs::read_link(entry.path()).unwrap().display(), about.mtime_nsec())
-            } else if about.is_file() {
-                support::sha256_hex(&fs::read(entry.path()).unwrap())
-            } else {
-                String::new()
-            };
-            out.insert(path, format!("{:o} {}:{} {content}", about.mode(), about.uid(), about.gid()));
+    fn state(&self) -> BTreeMap<PathBuf, EntryState> {
+        let mut state = support::tree_state(&self.path);
+        state.retain(|path, _| !path.ends_with("diversions-old"));
+        for entry in state.values_mut().filter(|entry| entry.kind != EntryKind::Link) {
+            entry.mtime_ns = 0;
         }
-        out
+        state
     }
 }
 
@@ -484,7 +475,7 @@ fn the_hook_gives_the_file_back_where_the_proof_fails() {
         assert!(root.diverts(), "dpkg is not called");
         let restored = root.state();
         assert!(root.hook().status.success());
-        let ours = |state: BTreeMap<PathBuf, String>| {
+        let ours = |state: BTreeMap<PathBuf, EntryState>| {
             state.into_iter().filter(|(path, _)| !path.ends_with("report.json")).collect::<Vec<_>>()
         };
         assert_eq!(ours(root.state()), ours(restored), "the same again changes nothing");
@@ -506,6 +497,22 @@ fn the_hook_gives_the_file_back_where_the_proof_fails() {
         assert_eq!(root.state().get(Path::new(CERT_FILE)), before.get(Path::new(CERT_FILE)));
         assert!(!root.diverts() && !root.has(AWAY));
     }
+}
+
+/// Somebody has removed the link that is away: the hook still knows what it was.
+#[test]
+fn the_hook_gives_a_file_back_that_was_removed_while_away() {
+    let Some(root) = Root::debian(true) else { return };
+    root.shrink();
+    root.install_hook("split");
+    root.done(&["apply"]);
+    fs::remove_file(root.at(AWAY)).unwrap();
+    fs::write(root.at(BUNDLE), [fs::read(root.at(BUNDLE)).unwrap(), local(1)].concat()).unwrap();
+    let output = root.hook();
+    assert!(output.status.success(), "{}", support::complaint(&output));
+    assert_eq!(fs::read_link(root.at(CERT_FILE)).unwrap(), Path::new("/etc/ssl/certs/ca-certificates.crt"));
+    root.done(&["undo"]);
+    assert!(root.has(CERT_FILE) && !root.diverts());
 }
 
 /// A CA of somebody's own.

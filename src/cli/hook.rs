@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::args::{Hook, Inside};
 use super::run::Outcome;
-use super::tune::{DefaultFile, System, is_own_stub};
+use super::tune::{DefaultFile, System};
 use super::{Failure, Status, note, settings};
 use crate::audit::{self, Context};
 use crate::cost::estimate::Prices;
@@ -117,7 +117,8 @@ fn report(root: &Root) -> Result<(), Failure> {
         .map(|default| default.path)
         .collect();
     let reach = Reach { root: root.clone(), recursive: false };
-    let readers = settings::readers(&[], root)?;
+    let on_disk = settings::OnDisk::new(root);
+    let readers = settings::readers(&[], &on_disk)?;
     let store = load::load_with(&paths, &Loading { reach, comments: false, readers });
     let context = Context {
         updater: updater::survey(root, &store),
@@ -125,7 +126,7 @@ fn report(root: &Root) -> Result<(), Failure> {
         ..Context::at(settings::now())
     };
     let findings = audit::run(&store, &context);
-    let prices = Prices { openssl: settings::openssl(None, root), ..Prices::default() };
+    let prices = Prices { openssl: on_disk.priced(None), ..Prices::default() };
     let report = Report::new("audit", &store, &context, &findings, None, &prices);
     let mut bytes = Vec::new();
     json::render(&report, &mut bytes)?;
@@ -171,16 +172,11 @@ fn split(inside: &Inside) -> Outcome {
         note("hook: mode = split, but castore tune apply was never run");
         return Ok(Status::Done);
     };
-    if !system.is_away() {
+    // Where the file was taken away, a link is to be had even if somebody has removed the one that is away.
+    if !system.is_away() && system.default_file != DefaultFile::Absent {
         return Ok(Status::Done);
     }
-    let own = match &system.default_file {
-        DefaultFile::Absent => true,
-        DefaultFile::Link(target) => *target == record.target,
-        DefaultFile::File => is_own_stub(&system, &record),
-        DefaultFile::Other => false,
-    };
-    if !own {
+    if !system.is_as_left(&record) {
         note(&format!("hook: {} is somebody else's file, and stays", visible_path(&record.cert_file)));
         return Ok(Status::Done);
     }

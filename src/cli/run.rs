@@ -74,7 +74,8 @@ fn audit(arguments: &Audit) -> Outcome {
         }
     }
     let reach = Reach { root: root.clone(), recursive: arguments.recursive };
-    let readers = settings::readers(&arguments.reader, &root)?;
+    let on_disk = settings::OnDisk::new(&root);
+    let readers = settings::readers(&arguments.reader, &on_disk)?;
     let mut store = load::load_with(&paths, &Loading { reach, comments: false, readers });
     let failures = store.take_failures();
     let context = Context {
@@ -88,7 +89,7 @@ fn audit(arguments: &Audit) -> Outcome {
     let findings = audit::run(&store, &context);
     if !store.sources().is_empty() {
         let prices = Prices {
-            openssl: settings::openssl(arguments.library, &root),
+            openssl: on_disk.priced(arguments.library),
             contexts_per_day: arguments.contexts_per_day,
             variables: settings::variables(&root, &store, by_default),
         };
@@ -171,7 +172,7 @@ fn compact(arguments: &Compact) -> Outcome {
         refuse_report_on_store(path, &root, &outputs, &store)?;
     }
     let status = carry_out(&root, &plan, &arguments.writing)?;
-    let prices = Prices { openssl: settings::openssl(None, &root), ..Prices::default() };
+    let prices = Prices { openssl: settings::OnDisk::new(&root).priced(None), ..Prices::default() };
     let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &prices);
     report.root = root_text(&arguments.inside);
     if let Some(path) = &report_path {

@@ -1,6 +1,7 @@
 //! What was typed, and what the machine says, as values that the library takes.
 #![allow(clippy::disallowed_methods, reason = "this module reads the clock and the environment")]
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -196,9 +197,26 @@ pub fn source_date_epoch() -> std::result::Result<Option<i64>, Failure> {
     })
 }
 
-/// The OpenSSL whose cost is estimated: the release that was named, else the one that is installed.
-pub fn openssl(named: Option<Release>, root: &Root) -> Openssl {
-    Openssl::new(named.or_else(|| installed::openssl(root).map(|library| library.release)))
+/// The OpenSSL that is installed in a root, looked for when it is first asked for, and once.
+pub struct OnDisk<'a> {
+    root: &'a Root,
+    release: OnceCell<Option<Release>>,
+}
+
+impl<'a> OnDisk<'a> {
+    /// That of this root.
+    pub fn new(root: &'a Root) -> Self {
+        Self { root, release: OnceCell::new() }
+    }
+
+    fn release(&self) -> Option<Release> {
+        *self.release.get_or_init(|| installed::openssl(self.root).map(|library| library.release))
+    }
+
+    /// The OpenSSL whose cost is estimated: the release that was named, else this one.
+    pub fn priced(&self, named: Option<Release>) -> Openssl {
+        Openssl::new(named.or_else(|| self.release()))
+    }
 }
 
 /// `openssl-3.0`, `openssl-3.5.4`.
@@ -503,9 +521,9 @@ pub fn hint(error: &Error) -> Option<&'static str> {
 }
 
 /// The readers that `--reader` names; those of [`Reader::DEFAULT`] where it does not, with the OpenSSL that is installed.
-pub fn readers(names: &[String], root: &Root) -> std::result::Result<Vec<Reader>, Failure> {
+pub fn readers(names: &[String], on_disk: &OnDisk<'_>) -> std::result::Result<Vec<Reader>, Failure> {
     let openssl = || {
-        let version = installed::openssl(root).map_or(Version::V3_0, |library| Version::of(library.release));
+        let version = on_disk.release().map_or(Version::V3_0, Version::of);
         Reader::OpenSsl(version)
     };
     let mut out: Vec<Reader> = Vec::new();

@@ -118,6 +118,16 @@ impl System {
         self.record.is_some() && undo::is_there(&self.root, &self.away()).is_ok_and(|there| there)
     }
 
+    /// Whether what stands in the place of the default file is castore's doing: nothing, its stub, or the link.
+    pub fn is_as_left(&self, record: &Record) -> bool {
+        match &self.default_file {
+            DefaultFile::Absent => true,
+            DefaultFile::Link(target) => *target == record.target,
+            DefaultFile::File => is_own_stub(self, record),
+            DefaultFile::Other => false,
+        }
+    }
+
     fn away(&self) -> PathBuf {
         self.cert_file().with_file_name(undo::AWAY)
     }
@@ -143,7 +153,7 @@ impl System {
         let directory = self.root.follow(&directory).unwrap_or(directory);
         let bundle = self.bundle();
         let reach = Reach { root: self.root.clone(), recursive: false };
-        let readers = settings::readers(&[], &self.root)?;
+        let readers = settings::readers(&[], &settings::OnDisk::new(&self.root))?;
         let mut paths = vec![directory, bundle.clone()];
         // A stub is what OpenSSL's defaults load then.
         if self.default_file == DefaultFile::File {
@@ -277,7 +287,7 @@ fn costs(system: &System, read: &Read) -> (Vec<Load>, Openssl) {
         }),
         ..Context::at(settings::now())
     };
-    (estimate::loads(&read.store, &context), settings::openssl(None, &system.root))
+    (estimate::loads(&read.store, &context), settings::OnDisk::new(&system.root).priced(None))
 }
 
 fn milliseconds(load: &Load, openssl: &Openssl) -> f64 {
@@ -499,7 +509,7 @@ fn stub_bytes(read: &Read, before: Option<&OsStr>) -> Result<(Vec<u8>, String), 
 }
 
 /// Whether the file in the place of the default file is the stub that the record tells of.
-pub fn is_own_stub(system: &System, record: &Record) -> bool {
+fn is_own_stub(system: &System, record: &Record) -> bool {
     let Some(stub) = &record.stub else { return false };
     let reach = Reach { root: system.root.clone(), recursive: false };
     let paths = [record.cert_file.clone()];
@@ -532,13 +542,7 @@ fn undo(arguments: &TuneUndo) -> Outcome {
         }
     };
     let shown = visible_path(&record.cert_file);
-    let own = match &system.default_file {
-        DefaultFile::Absent => true,
-        DefaultFile::Link(target) => *target == record.target,
-        DefaultFile::File => is_own_stub(&system, &record),
-        DefaultFile::Other => false,
-    };
-    if !own {
+    if !system.is_as_left(&record) {
         return Err(Failure::Usage(format!(
             "{shown} is not as castore left it: move it away, and run castore tune undo again; nothing was changed"
         )));

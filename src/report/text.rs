@@ -341,7 +341,8 @@ impl Text<'_> {
                 of(row.family, "compacted").is_some_and(|after| after.certificates < row.certificates);
             // Of a handful of certificates one line says enough.
             let matters = self.look.verbose || row.certificates >= MANY;
-            if if gains_only { gains && matters } else { matters || families.is_empty() } {
+            let shown = if gains_only { gains && matters } else { matters || families.is_empty() };
+            if shown {
                 families.push(row);
             }
         }

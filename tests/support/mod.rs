@@ -563,6 +563,8 @@ pub struct EntryState {
     pub target: Option<PathBuf>,
     /// Permission bits.
     pub mode: u32,
+    /// User and group.
+    pub owner: (u32, u32),
     /// Nanoseconds since 1970.
     pub mtime_ns: i128,
     /// Of a regular file's content.
@@ -601,6 +603,7 @@ pub fn tree_state(directory: &Path) -> BTreeMap<PathBuf, EntryState> {
             kind,
             target: (kind == EntryKind::Link).then(|| fs::read_link(&path).expect("the link can be read")),
             mode: meta.mode() & 0o7777,
+            owner: (meta.uid(), meta.gid()),
             mtime_ns: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
             sha256: (kind == EntryKind::File)
                 .then(|| sha256_hex(&fs::read(&path).expect("the file can be read"))),

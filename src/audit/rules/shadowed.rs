@@ -26,12 +26,16 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(store: &Store, context: &Context, findings: &mut Vec<Finding>) {
+    let groups = same_subject::groups(store);
+    if groups.is_empty() {
+        return;
+    }
     let issuers = Issuers::of(store, context);
     let kind = |id: SourceId| store.source(id).kind;
     let directories: Vec<SourceId> =
         store.source_ids().map(|(id, _)| id).filter(|&id| kind(id) == SourceKind::CaPath).collect();
     let mut found: BTreeMap<SourceId, Vec<Finding>> = BTreeMap::new();
-    for group in same_subject::groups(store) {
+    for group in groups {
         let group: BTreeSet<CertificateId> = group.into_iter().collect();
         for (source, members) in sources(store, &directories, &group) {
             let findings = found.entry(source).or_default();
