@@ -747,7 +747,7 @@ fn the_static_program_runs_in_an_empty_root() {
     let program = static_program();
     let size = fs::metadata(program).unwrap().len();
     // A good part of it is the C library.
-    assert!(size < 4_000_000, "{size} bytes");
+    assert!(size < 3_000_000, "{size} bytes");
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::copy(program, root.join("castore")).unwrap();

@@ -1,9 +1,8 @@
 //! What the user accepts: findings that are listed, and do not count.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::str::FromStr;
-
-use globset::{GlobBuilder, GlobMatcher};
 
 use super::finding::{Finding, Place};
 use super::rules;
@@ -24,8 +23,8 @@ enum Limit {
     Rule,
     /// Those about one certificate.
     Certificate(Fingerprint),
-    /// Those whose every place matches.
-    Path(GlobMatcher),
+    /// Those whose every place matches this glob, in which a star stops at a slash, as in a shell.
+    Path(String),
 }
 
 /// An entry that means nothing.
@@ -38,8 +37,8 @@ pub enum IgnoreError {
     #[error("'{0}' is none of ID, ID:sha256:HEX, ID:path:GLOB")]
     Form(String),
     /// The glob does not parse.
-    #[error("{0}")]
-    Glob(String),
+    #[error("in the glob '{0}': {1}")]
+    Glob(String, fast_glob::Error),
 }
 
 impl FromStr for Ignore {
@@ -53,9 +52,8 @@ impl FromStr for Ignore {
             None => Limit::Rule,
             Some(("sha256", digest)) => Limit::Certificate(digest.parse().map_err(|_| form())?),
             Some(("path", glob)) => {
-                // A star stops at a slash, as in a shell.
-                let glob = GlobBuilder::new(glob).literal_separator(true).build();
-                Limit::Path(glob.map_err(|error| IgnoreError::Glob(error.to_string()))?.compile_matcher())
+                fast_glob::validate(glob).map_err(|error| IgnoreError::Glob(glob.to_owned(), error))?;
+                Limit::Path(glob.to_owned())
             }
             Some(_) => return Err(form()),
         };
@@ -91,7 +89,10 @@ impl Ignore {
             },
             Limit::Path(glob) => {
                 !finding.places.is_empty()
-                    && finding.places.iter().all(|place| glob.is_match(path(store, place)))
+                    && finding
+                        .places
+                        .iter()
+                        .all(|place| fast_glob::glob_match(glob, path(store, place).as_os_str().as_bytes()))
             }
         }
     }
