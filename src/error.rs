@@ -3,8 +3,12 @@
 //! What is wrong *inside* a store (a damaged block, a dangling link, an unreadable member) is not an error but a
 //! finding: it is data, and the run goes on.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::io::Errno;
 
 use crate::escape::visible_path;
 
@@ -16,7 +20,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A system call on a path failed.
-    #[error("cannot {verb} {}: {source}", visible_path(path))]
+    #[error("cannot {verb} {}: {source}{}", visible_path(path), advice(source))]
     Io {
         /// What was tried: `read`, `write`, `rename`.
         verb: &'static str,
@@ -40,11 +44,74 @@ pub enum Error {
         /// The staged file.
         path: PathBuf,
     },
-    /// Something changed between the reading of a store and the writing of its plan. What was done before stays.
-    #[error("{} changed while it was worked on; run again", visible_path(path))]
+    /// Something changed between the reading of a store and the writing of its plan, of which nothing was done.
+    #[error("{} changed while it was worked on; nothing was changed; run again", visible_path(path))]
     Changed {
         /// The path that changed.
         path: PathBuf,
+    },
+    /// A plan was carried out in part.
+    #[error(
+        "{source}; {done} of {of} changes were made before, each of them whole: run again, and the rest is made"
+    )]
+    Stopped {
+        /// How many steps were done.
+        done: usize,
+        /// Of how many.
+        of: usize,
+        /// Why not the next one.
+        source: Box<Error>,
+    },
+    /// Another process works on the same directory, and did not end in time.
+    #[error(
+        "{} is locked by {}, and still was after {} s (--lock-timeout); nothing was changed",
+        visible_path(path),
+        holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string),
+        limit.as_secs()
+    )]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+        /// Who has the lock, where the system tells.
+        holder: Option<Holder>,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// Root would write where anybody may put another file in the place of the one that is written.
+    #[error(
+        "others may write in {}, which is not sticky: root writes nothing there (chmod o-w it, or choose another)",
+        visible_path(path)
+    )]
+    OthersMayWrite {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file has an owner, a group or an attribute that a new file in its place cannot be given.
+    #[error(
+        "cannot give a new {} the {what} of the one that is there: {source}; nothing was replaced (run as its owner or as root, or remove it first)",
+        visible_path(path)
+    )]
+    NotCarried {
+        /// The file.
+        path: PathBuf,
+        /// What could not be carried over, safe to print.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Writing through an existing file failed in the middle.
+    #[error("cannot write through {}: {source}; {}", visible_path(path), if *restored {
+        "what it held before is in it again"
+    } else {
+        "it may hold part of each: restore it from elsewhere"
+    })]
+    WriteThrough {
+        /// The file.
+        path: PathBuf,
+        /// Whether the old bytes are back.
+        restored: bool,
+        /// What the system said.
+        source: io::Error,
     },
 }
 
@@ -52,6 +119,46 @@ impl Error {
     /// An I/O error with what was tried, and on what.
     pub fn io(verb: &'static str, path: impl AsRef<Path>, source: impl Into<io::Error>) -> Self {
         Self::Io { verb, path: path.as_ref().to_owned(), source: source.into() }
+    }
+}
+
+/// A process that has a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub process: i32,
+    /// The name of its program, safe to print; empty where the system does not tell.
+    pub name: String,
+    /// Whose it is.
+    pub user: Option<u32>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "process {}", self.process)?;
+        if !self.name.is_empty() {
+            write!(out, " ({})", self.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// What can be done about an error of the system, where its own words do not say.
+fn advice(error: &io::Error) -> &'static str {
+    let Some(code) = error.raw_os_error() else { return "" };
+    match Errno::from_raw_os_error(code) {
+        Errno::NOSPC => " (make room, or free inodes: df -i)",
+        Errno::DQUOT => " (the quota of the file system is used up)",
+        Errno::BUSY => {
+            " (something is mounted on it, as container engines do with single files: mount its directory instead, \
+             or see compact --in-place)"
+        }
+        Errno::MFILE => " (raise the limit of this process: ulimit -n)",
+        Errno::NFILE => " (the system has no more: fs.file-max)",
+        Errno::PERM => " (it belongs to somebody else, or is marked immutable: lsattr)",
+        Errno::IO => " (the device or its file system is damaged: dmesg)",
+        Errno::XDEV => " (it lies on two file systems, as in a layer of a container image)",
+        _ => "",
     }
 }
 

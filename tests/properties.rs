@@ -41,10 +41,18 @@ use castore::store::load::{load, load_bytes};
 use castore::store::model::Store;
 use castore::store::root::Root;
 use castore::store::source::SourceId;
-use castore::write::apply::apply;
+use castore::write::apply::{Applying, apply};
+use castore::write::lock::Lock;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::der::{Certificate, pem};
+
+/// Nobody else is at these stores: no lock, and nothing that could change meanwhile.
+fn carry_out(plan: &Plan) -> castore::error::Result<()> {
+    let root = Root::host();
+    let lock = &Lock::take(&root, &[], std::time::Duration::ZERO)?;
+    apply(&root, plan, &Applying { lock, in_place: false, unchanged: &|| Ok(()) })
+}
 
 /// 2026-11-30, by `date -u -d 2026-11-30 +%s`.
 const NOW: i64 = 1_795_996_800;
@@ -326,8 +334,7 @@ fn assert_gap_free(directory: &Path) -> Result<(), TestCaseError> {
 fn apply_watched(plan: &Plan, directory: &Path, kept: &BTreeSet<String>) -> Result<(), TestCaseError> {
     for step in &plan.steps {
         prop_assert!(!matches!(step, Step::MakeDirectory { .. }), "{:?}", step);
-        apply(&Root::host(), &Plan { steps: vec![step.clone()], ..Plan::default() })
-            .expect("the step is done");
+        carry_out(&Plan { steps: vec![step.clone()], ..Plan::default() }).expect("the step is done");
         let found = found_in(directory);
         prop_assert!(
             found.is_superset(kept),
@@ -473,7 +480,7 @@ proptest! {
         let state = support::tree_state(&directory);
         let again = rehash(&load_one(&directory), SourceId(0), manner).expect("nothing is in the way").plan;
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
-        apply(&Root::host(), &again).expect("nothing is done");
+        carry_out(&again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(&directory), state);
     }
 
@@ -516,7 +523,7 @@ proptest! {
                 return Ok(());
             }
         };
-        apply(&Root::host(), &plan).expect("the plan is carried out");
+        carry_out(&plan).expect("the plan is carried out");
 
         let written = blocks_in(&bundle);
         let wanted: BTreeSet<String> =
@@ -544,7 +551,7 @@ proptest! {
         let state = support::tree_state(base.path());
         let again = run().expect("as before");
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
-        apply(&Root::host(), &again).expect("nothing is done");
+        carry_out(&again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(base.path()), state);
     }
 
@@ -594,7 +601,7 @@ proptest! {
         let state = support::tree_state(&directory);
         let again = run().expect("as before");
         prop_assert!(again.steps.is_empty(), "{:?}", again.steps);
-        apply(&Root::host(), &again).expect("nothing is done");
+        carry_out(&again).expect("nothing is done");
         prop_assert_eq!(support::tree_state(&directory), state);
     }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
@@ -206,6 +207,9 @@ pub struct TuneApply {
     /// What stands in its place then
     #[arg(long, value_enum, default_value = "absent", value_name = "WHAT", conflicts_with = "stub_bundle")]
     pub cert_file: CertFile,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub locking: Locking,
     /// Do so although no hook looks after the store when it is updated
     #[arg(long)]
     pub without_hook: bool,
@@ -229,6 +233,9 @@ pub struct TuneUndo {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub inside: Inside,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub locking: Locking,
     /// Say what would be done, and do nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -317,6 +324,12 @@ pub struct Compact {
     /// How many per cent of an existing output's certificates may go without being named (a directory's with --prune)
     #[arg(long, default_value_t = 20, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub max_shrink: u8,
+    /// Write into the existing bundle itself where something is mounted on it; readers may see part of each for a moment
+    #[arg(long, requires = "bundle")]
+    pub in_place: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub locking: Locking,
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
     pub writing: Writing,
@@ -331,6 +344,22 @@ pub struct Compact {
     pub output: Output,
 }
 
+/// How long other writers are waited for.
+#[derive(Debug, Clone, Args)]
+pub struct Locking {
+    /// How many seconds to wait for another castore that writes in the same directory
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    pub lock_timeout: u64,
+}
+
+impl Locking {
+    /// As the library takes it.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        Duration::from_secs(self.lock_timeout)
+    }
+}
+
 /// What all commands that write have.
 #[derive(Debug, Args)]
 pub struct Writing {
@@ -340,6 +369,14 @@ pub struct Writing {
     /// Write nothing; end with status 1 if anything would be done
     #[arg(long, conflicts_with = "dry_run")]
     pub check: bool,
+}
+
+impl Writing {
+    /// Whether anything is written at all.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        !self.dry_run && !self.check
+    }
 }
 
 /// Arguments of `rehash`. Its short options are those of `openssl rehash`, which take repeating.
@@ -360,6 +397,9 @@ pub struct Rehash {
     /// Remove no link, as -n of openssl rehash; one that takes a number from a right link is still replaced
     #[arg(short = 'n', long, overrides_with = "keep")]
     pub keep: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help of a group")]
+    pub locking: Locking,
     /// Write nothing; report what would be done
     #[arg(long)]
     pub dry_run: bool,

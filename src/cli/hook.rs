@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use super::args::{Hook, Inside};
-use super::run::Outcome;
+use super::run::{Outcome, lock, persistently};
 use super::tune::{DefaultFile, System};
 use super::{Failure, Status, note, settings};
 use crate::audit::{self, Context};
@@ -21,9 +21,10 @@ use crate::report::model::Report;
 use crate::store::discover::Reach;
 use crate::store::load::{self, Loading};
 use crate::store::root::Root;
-use crate::store::{read, updater};
-use crate::write::apply::{apply, write_file};
-use crate::write::atomic::{Directory, Lock};
+use crate::store::{read, updater, watch};
+use crate::write::apply::{Applying, apply, write_file, write_file_locked};
+use crate::write::atomic::Directory;
+use crate::write::lock::LIMIT;
 use crate::write::undo::{Direction, Record, STATE};
 
 /// The policy.
@@ -95,7 +96,7 @@ pub fn hook(arguments: &Hook) -> Outcome {
     }
     let split = if mode == Mode::Split { split(&arguments.inside)? } else { Status::Done };
     if mode == Mode::Dedupe {
-        dedupe(&root)?;
+        persistently(|| dedupe(&root))?;
     }
     report(&root)?;
     Ok(split)
@@ -139,9 +140,7 @@ fn report(root: &Root) -> Result<(), Failure> {
 fn dedupe(root: &Root) -> Result<(), Failure> {
     let Some(bundle) = settings::default_bundle(root) else { return Ok(()) };
     let parent = bundle.parent().unwrap_or(Path::new("/"));
-    let Some(_lock) = Lock::take(root, parent)? else {
-        return Err(Failure::Usage(format!("{} is locked by another castore", visible_path(parent))));
-    };
+    let lock = &lock(root, &[parent.to_owned()], LIMIT)?;
     let reach = Reach { root: root.clone(), recursive: false };
     let readers = Reader::WRITTEN_FOR.to_vec();
     let paths = [bundle.clone()];
@@ -153,19 +152,24 @@ fn dedupe(root: &Root) -> Result<(), Failure> {
     if store.occurrences().len() == store.certificates().len() {
         return Ok(());
     }
-    let existing = read::regular(root, &bundle)?;
+    let (existing, seen) = read::regular_seen(root, &bundle)?;
     let policy = Policy { expired: ExpiredPolicy::Keep, not_ca: NotCaPolicy::Keep, ..Policy::default() };
     let context = Context::at(settings::now());
-    let outputs =
-        Outputs { bundle: Some(BundleOutput { path: bundle, existing: Some(existing) }), capath: None };
+    let output = BundleOutput { path: bundle.clone(), existing: Some(existing) };
+    let outputs = Outputs { bundle: Some(output), capath: None };
     let plan = compact::compact(&store, &context, &policy, &outputs)
         .map_err(|refusal: Refusal| Failure::from(Error::from(refusal)))?;
-    apply(root, &plan)?;
+    let unchanged = || {
+        watch::unchanged(root, &store)?;
+        watch::is_still(root, &bundle, &seen)
+    };
+    apply(root, &plan, &Applying { lock, in_place: false, unchanged: &unchanged })?;
     Ok(())
 }
 
 /// After an update of the store: OpenSSL still finds all by hash, or gets its file back.
 fn split(inside: &Inside) -> Outcome {
+    let _lock = super::tune::lock_default_file(inside, LIMIT)?;
     let system = System::survey(inside)?;
     // The hook adds no diversion: what was never applied is not its matter.
     let Some(record) = system.record.clone().filter(|record| record.direction != Direction::Undoing) else {
@@ -202,7 +206,7 @@ fn split(inside: &Inside) -> Outcome {
 fn put_back(root: &Root, record: &Record) -> Result<(), Failure> {
     let parent = record.cert_file.parent().unwrap_or(Path::new("/"));
     let name = record.cert_file.file_name().unwrap_or_default();
-    let directory = Directory::open(root, parent)?;
+    let directory = Directory::open_to_write(root, parent)?;
     let replaces = crate::write::undo::is_there(root, &record.cert_file)?;
     directory.link(name, record.target.as_os_str(), replaces)?;
     directory.sync()?;
@@ -232,11 +236,11 @@ fn take_again(system: &System, record: &Record, read: &super::tune::Read) -> Res
         Some((bytes, _)) => {
             // The record first: a stub that no record tells of is somebody else's file.
             record.write(&system.root)?;
-            write_file(&system.root, &record.cert_file, &bytes)?;
+            write_file_locked(&system.root, &record.cert_file, &bytes)?;
         }
         None => {
             let parent = record.cert_file.parent().unwrap_or(Path::new("/"));
-            let directory = Directory::open(&system.root, parent)?;
+            let directory = Directory::open_to_write(&system.root, parent)?;
             directory.remove(record.cert_file.file_name().unwrap_or_default())?;
             directory.sync()?;
             record.write(&system.root)?;

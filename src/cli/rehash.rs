@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::args::{Color, Format, Inside, Output, Rehash, Writing};
-use super::run::{Outcome, carry_out, finish, load_all, root_text};
+use super::args::{Color, Format, Inside, Locking, Output, Rehash, Writing};
+use super::run::{Outcome, carry_out, finish, load_all, lock, persistently, root_text};
 use super::spelling::{C_REHASH_HELP, CRehash};
 use super::{Failure, Status, failed, note, settings, warn};
 use crate::audit::Context;
@@ -23,7 +23,9 @@ use crate::store::load::{self, Loading};
 use crate::store::model::Store;
 use crate::store::root::Root;
 use crate::store::source::SourceId;
-use crate::write::atomic::Lock;
+use crate::store::watch;
+use crate::write::apply::Applying;
+use crate::write::lock::LIMIT;
 
 /// As what the program was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +72,7 @@ pub fn c_rehash(asked: CRehash) -> Outcome {
         old: false,
         compat: true,
         keep,
+        locking: Locking { lock_timeout: LIMIT.as_secs() },
         dry_run: false,
         check: false,
         format: Format::Text,
@@ -100,7 +103,7 @@ fn all(arguments: &Rehash, called: Called, form: Form) -> Outcome {
     let mut plans = Vec::new();
     let mut unheard = None;
     for path in &directories {
-        match run.one(path) {
+        match persistently(|| run.one(path)) {
             Ok(Some((ended, plan))) => {
                 status = status.max(ended);
                 plans.push(plan);
@@ -180,10 +183,10 @@ impl Run<'_> {
         }
         let writes = !arguments.check && !arguments.dry_run;
         // From before the reading to after the writing: what is planned is what is there.
-        let lock = if writes { Some(Lock::take(root, path)?) } else { None };
-        if matches!(lock, Some(None)) {
-            note(&format!("{} is locked by another process; not waiting any longer", visible_path(path)));
-        }
+        let locked = match writes {
+            true => Some(lock(root, &[path.to_owned()], arguments.locking.limit())?),
+            false => None,
+        };
         let store = load_all(root, std::slice::from_ref(&path.to_owned()))?;
         let planned = rehash::rehash(&store, SourceId(0), self.manner()).map_err(Error::from)?;
         // What is right already needs no permission.
@@ -197,8 +200,10 @@ impl Run<'_> {
                 may => may?,
             }
         }
-        let status = carry_out(root, &planned.plan, &self.writing())?;
-        drop(lock);
+        let unchanged = || watch::unchanged(root, &store);
+        let applying = locked.as_ref().map(|lock| Applying { lock, in_place: false, unchanged: &unchanged });
+        let status = carry_out(root, &planned.plan, &self.writing(), applying.as_ref())?;
+        drop(locked);
         match self.form {
             Form::Report if self.alone => self.report(&store, &planned.plan)?,
             Form::Report => {}

@@ -3,6 +3,7 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::CommandFactory as _;
 
@@ -25,9 +26,10 @@ use crate::store::discover::Reach;
 use crate::store::load::Loading;
 use crate::store::model::Store;
 use crate::store::root::Root;
-use crate::store::{load, read, updater};
+use crate::store::{load, read, updater, watch};
 use crate::wording::count;
-use crate::write::apply::{apply, stamp, write_file};
+use crate::write::apply::{Applying, apply, stamp, write_file};
+use crate::write::lock::Lock;
 
 /// How a command ends.
 pub(super) type Outcome = Result<Status, Failure>;
@@ -115,9 +117,66 @@ fn audit(arguments: &Audit) -> Outcome {
     })
 }
 
+/// How often a run whose inputs changed under it begins anew.
+const ATTEMPTS: u32 = 3;
+
+/// Runs what reads, plans and writes, and again where what it had read is not there any more when it is to write.
+pub(super) fn persistently<T>(mut run: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+    for _ in 1..ATTEMPTS {
+        match run() {
+            Err(Failure::Castore(Error::Changed { .. }, _)) => {}
+            ended => return ended,
+        }
+    }
+    run()
+}
+
+/// Locks the directories that are written in.
+pub(super) fn lock(root: &Root, paths: &[PathBuf], limit: Duration) -> Result<Lock, Failure> {
+    let lock = Lock::take(root, paths, limit)?;
+    for (path, holder) in lock.ignored() {
+        note(&format!(
+            "{} is locked by {holder}, whose user may not write there: not waiting for that",
+            visible_path(path)
+        ));
+    }
+    Ok(lock)
+}
+
 fn compact(arguments: &Compact) -> Outcome {
+    // What came from a pipe is gone.
+    if arguments.paths.iter().any(|path| path.as_os_str() == "-") {
+        return compact_once(arguments);
+    }
+    persistently(|| compact_once(arguments))
+}
+
+/// The directories that `compact` writes in: where one is to be made, the one above it.
+fn written_in(root: &Root, arguments: &Compact) -> Result<Vec<PathBuf>, Failure> {
+    let above = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut paths = Vec::new();
+    if let Some(capath) = &arguments.capath {
+        let there = settings::is_directory(root, capath)?;
+        paths.push(if there { capath.clone() } else { above(capath) });
+    }
+    if let Some(bundle) = &arguments.bundle {
+        let (bundle, _) = settings::resolve_output(root, bundle)?;
+        // In a directory that this run makes, nobody else writes.
+        if arguments.capath.as_deref() != bundle.parent() {
+            paths.push(above(&bundle));
+        }
+    }
+    Ok(paths)
+}
+
+fn compact_once(arguments: &Compact) -> Outcome {
     let policy = settings::policy(arguments)?;
     let root = settings::root(&arguments.inside)?;
+    // From before the reading to after the writing: what is planned is about what is there.
+    let locked = match arguments.writing.writes() {
+        true => Some(lock(&root, &written_in(&root, arguments)?, arguments.locking.limit())?),
+        false => None,
+    };
     let reach = Reach { root: root.clone(), recursive: false };
     let comments = policy.comments == CommentPolicy::Keep;
     let readers = Reader::WRITTEN_FOR.to_vec();
@@ -126,11 +185,18 @@ fn compact(arguments: &Compact) -> Outcome {
         openssl_defaults: settings::openssl_defaults(&root, false),
         ..Context::at(arguments.at.unwrap_or_else(settings::now))
     };
+    let mut bundle_seen = None;
     let bundle = match &arguments.bundle {
         None => None,
         Some(path) => {
             let (path, exists) = settings::resolve_output(&root, path)?;
-            let existing = if exists { Some(read::regular(&root, &path)?) } else { None };
+            let existing = if exists {
+                let (bytes, seen) = read::regular_seen(&root, &path)?;
+                bundle_seen = Some((path.clone(), seen));
+                Some(bytes)
+            } else {
+                None
+            };
             // However it is spelled: a bundle in the directory that is written as well is known by that name.
             let path = match (&arguments.capath, path.file_name()) {
                 (Some(capath), Some(name)) if settings::is_inside(&root, &path, capath) => capath.join(name),
@@ -171,7 +237,18 @@ fn compact(arguments: &Compact) -> Outcome {
     if let Some(path) = &report_path {
         refuse_report_on_store(path, &root, &outputs, &store)?;
     }
-    let status = carry_out(&root, &plan, &arguments.writing)?;
+    let unchanged = || {
+        watch::unchanged(&root, &store)?;
+        existing.as_ref().map_or(Ok(()), |existing| watch::unchanged(&root, existing))?;
+        match &bundle_seen {
+            Some((path, seen)) => watch::is_still(&root, path, seen),
+            None => Ok(()),
+        }
+    };
+    let applying =
+        locked.as_ref().map(|lock| Applying { lock, in_place: arguments.in_place, unchanged: &unchanged });
+    let status = carry_out(&root, &plan, &arguments.writing, applying.as_ref())?;
+    drop(locked);
     let prices = Prices { openssl: settings::OnDisk::new(&root).priced(None), ..Prices::default() };
     let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &prices);
     report.root = root_text(&arguments.inside);
@@ -261,13 +338,18 @@ fn report_place(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Applies a plan, unless the user wants to see it only.
-pub(super) fn carry_out(root: &Root, plan: &Plan, writing: &Writing) -> Outcome {
+pub(super) fn carry_out(
+    root: &Root,
+    plan: &Plan,
+    writing: &Writing,
+    applying: Option<&Applying<'_>>,
+) -> Outcome {
     if writing.check {
         return Ok(if plan.steps.is_empty() { Status::Done } else { Status::Differs });
     }
-    if !writing.dry_run {
+    if let Some(applying) = applying {
         let time = settings::source_date_epoch()?;
-        apply(root, plan)?;
+        apply(root, plan, applying)?;
         if let Some(seconds) = time {
             stamp(root, plan, seconds)?;
         }

@@ -4,9 +4,10 @@
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::args::{CertFile, Inside, Tune, TuneAction, TuneApply, TuneEnv, TuneStatus, TuneUndo};
-use super::run::Outcome;
+use super::run::{Outcome, lock};
 use super::{Failure, Status, settings};
 use crate::audit::{Context, OpensslDefaults};
 use crate::cost::estimate::{self, Family, Layout, Load, Openssl};
@@ -22,7 +23,9 @@ use crate::store::read;
 use crate::store::root::Root;
 use crate::store::source::{SourceId, SourceKind};
 use crate::wording::{called, count, date};
-use crate::write::apply::write_file;
+use crate::write::apply::{write_file, write_file_locked};
+use crate::write::atomic::Directory;
+use crate::write::lock::Lock;
 use crate::write::undo::{self, Direction, Dpkg, Record};
 
 /// Where Debian's OpenSSL looks, and what its packages put there: the layout whose clients were tried.
@@ -70,10 +73,7 @@ pub struct System {
 impl System {
     pub fn survey(inside: &Inside) -> Result<Self, Failure> {
         let root = settings::root(inside)?;
-        let openssl_dir = OPENSSL_DIRS
-            .iter()
-            .map(PathBuf::from)
-            .find(|directory| root.look(&directory.join(CERT_DIR)).is_ok());
+        let openssl_dir = openssl_dir(&root);
         let default_file = match &openssl_dir {
             Some(directory) => default_file(&root, &directory.join(CERT_FILE))?,
             None => DefaultFile::Absent,
@@ -239,6 +239,11 @@ impl Read {
     }
 }
 
+fn openssl_dir(root: &Root) -> Option<PathBuf> {
+    let mut known = OPENSSL_DIRS.iter().map(PathBuf::from);
+    known.find(|directory| root.look(&directory.join(CERT_DIR)).is_ok())
+}
+
 fn default_file(root: &Root, path: &Path) -> Result<DefaultFile, Failure> {
     if !undo::is_there(root, path)? {
         return Ok(DefaultFile::Absent);
@@ -373,7 +378,18 @@ fn status(arguments: &TuneStatus) -> Outcome {
     Ok(Status::Done)
 }
 
+/// Locks OPENSSLDIR, so that one run after the other takes the default file away or gives it back; `None` where there is
+/// no such directory.
+pub fn lock_default_file(inside: &Inside, limit: Duration) -> Result<Option<Lock>, Failure> {
+    let root = settings::root(inside)?;
+    openssl_dir(&root).map(|directory| lock(&root, &[directory], limit)).transpose()
+}
+
 fn apply(arguments: &TuneApply) -> Outcome {
+    let _lock = match arguments.dry_run {
+        true => None,
+        false => lock_default_file(&arguments.inside, arguments.locking.limit())?,
+    };
     let system = System::survey(&arguments.inside)?;
     system.is_tried().map_err(Failure::Usage)?;
     if arguments.stub_bundle {
@@ -466,7 +482,7 @@ fn carry_out(system: &System, record: &Record, stub: Option<&[u8]>) -> Result<()
         // From stub to absent. The file that is away stays away.
         record.write(&system.root)?;
         let parent = record.cert_file.parent().unwrap_or(Path::new("/"));
-        let directory = crate::write::atomic::Directory::open(&system.root, parent)?;
+        let directory = Directory::open_to_write(&system.root, parent)?;
         directory.remove(record.cert_file.file_name().unwrap_or_default())?;
         directory.sync()?;
     } else if system.default_file != DefaultFile::File {
@@ -476,7 +492,7 @@ fn carry_out(system: &System, record: &Record, stub: Option<&[u8]>) -> Result<()
         record.write(&system.root)?;
         let same = read::regular(&system.root, &record.cert_file).is_ok_and(|there| there == bytes);
         if !same {
-            write_file(&system.root, &record.cert_file, bytes)?;
+            write_file_locked(&system.root, &record.cert_file, bytes)?;
         }
     }
     if stub.is_none() && undo::is_there(&system.root, &record.cert_file)? {
@@ -522,6 +538,10 @@ fn is_own_stub(system: &System, record: &Record) -> bool {
 }
 
 fn undo(arguments: &TuneUndo) -> Outcome {
+    let _lock = match arguments.dry_run {
+        true => None,
+        false => lock_default_file(&arguments.inside, arguments.locking.limit())?,
+    };
     let system = System::survey(&arguments.inside)?;
     let file = system.cert_file();
     let record = match &system.record {

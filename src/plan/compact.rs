@@ -102,6 +102,8 @@ pub fn compact(
     if let Some(bundle) = &outputs.bundle {
         bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
     }
+    // Everything new stands before anything old goes.
+    plan.steps.sort_by_key(Step::removes);
     Ok(plan)
 }
 

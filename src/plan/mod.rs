@@ -7,7 +7,7 @@ pub mod rehash;
 pub mod tune;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::certificate::fingerprint::Fingerprint;
 
@@ -99,6 +99,26 @@ pub enum Step {
         /// The file.
         path: PathBuf,
     },
+}
+
+impl Step {
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::MakeDirectory { path }
+            | Self::WriteFile { path, .. }
+            | Self::Link { path, .. }
+            | Self::Unlink { path }
+            | Self::RemoveFile { path } => path,
+        }
+    }
+
+    /// Whether it only takes something away.
+    #[must_use]
+    pub fn removes(&self) -> bool {
+        matches!(self, Self::Unlink { .. } | Self::RemoveFile { .. })
+    }
 }
 
 /// What a run does, in order.

@@ -14,7 +14,7 @@ use super::model::{
     Trouble, Views, refused_by,
 };
 use super::read;
-use super::root::Root;
+use super::root::{Root, Seen};
 use super::source::{Source, SourceId, SourceKind};
 use crate::error::Result;
 use crate::openssl::hash_link::LinkName;
@@ -43,15 +43,16 @@ impl Default for Loading {
 
 /// What is kept of a file's bytes.
 struct Taken {
+    seen: Option<Seen>,
     bytes: u64,
     content: Content,
     views: Views,
 }
 
 impl Taken {
-    fn of(bytes: &[u8], content: Content, readers: &[Reader]) -> Self {
+    fn of(bytes: &[u8], seen: Option<Seen>, content: Content, readers: &[Reader]) -> Self {
         let views = if content.plain { Views::default() } else { Views::of(bytes, readers) };
-        Self { bytes: bytes.len() as u64, content, views }
+        Self { seen, bytes: bytes.len() as u64, content, views }
     }
 }
 
@@ -69,13 +70,16 @@ pub fn load_with(paths: &[PathBuf], loading: &Loading) -> Store {
     let take_apart = if loading.comments { content::read_with_comments } else { content::read };
     let read_one = |member: &Member| {
         let path = &member.names[0];
-        let bytes = match member.access {
-            Access::Regular => read::regular(&loading.reach.root, path)?,
-            Access::Pipe => read::pipe(&loading.reach.root, path)?,
-            Access::StandardInput => read::standard_input()?,
+        let (bytes, seen) = match member.access {
+            Access::Regular => {
+                let (bytes, seen) = read::regular_seen(&loading.reach.root, path)?;
+                (bytes, Some(seen))
+            }
+            Access::Pipe => (read::pipe(&loading.reach.root, path)?, None),
+            Access::StandardInput => (read::standard_input()?, None),
         };
         let content = take_apart(&bytes);
-        Ok(Taken::of(&bytes, content, &loading.readers))
+        Ok(Taken::of(&bytes, seen, content, &loading.readers))
     };
     let total: u64 = discovery.members.iter().map(|member| member.size).sum();
     let contents: Vec<Loaded> = if total < WORTH_THREADS {
@@ -105,7 +109,7 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
         size: bytes.len() as u64,
         writable: None,
     });
-    let taken = Taken::of(bytes, content::read(bytes), Reader::DEFAULT);
+    let taken = Taken::of(bytes, None, content::read(bytes), Reader::DEFAULT);
     Assembly::new(Reader::DEFAULT).run(discovery, vec![Ok(taken)], &Root::host())
 }
 
@@ -173,7 +177,7 @@ impl Assembly {
     }
 
     fn file(&mut self, member: Member, taken: Taken) -> FileId {
-        let Taken { bytes, content, views } = taken;
+        let Taken { seen, bytes, content, views } = taken;
         let id = FileId(self.store.files.len());
         let start = self.store.occurrences.len();
         for found in content.certificates {
@@ -203,8 +207,10 @@ impl Assembly {
         self.store.files.push(File {
             source: member.source,
             names: member.names,
-            identity: member.identity,
+            // What was opened, where another file took the name after it was looked at.
+            identity: seen.map_or(member.identity, |seen| Some(seen.identity)),
             writable: member.writable,
+            seen,
             bytes,
             occurrences: start..self.store.occurrences.len(),
             others: content.others,

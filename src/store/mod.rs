@@ -11,3 +11,4 @@ pub mod read;
 pub mod root;
 pub mod source;
 pub mod updater;
+pub mod watch;

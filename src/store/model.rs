@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::content::{Distrust, Encoding, OtherBlock, OtherKind, Shape};
+use super::root::Seen;
 use super::source::{Identity, Source, SourceId, SourceKind, Writable};
 use crate::certificate::CertificateDer;
 use crate::certificate::extensions;
@@ -42,6 +43,8 @@ pub struct File {
     pub identity: Option<Identity>,
     /// Who beside the owner may write it.
     pub writable: Option<Writable>,
+    /// What it was when it was read; a pipe is gone then.
+    pub seen: Option<Seen>,
     /// Its size in bytes.
     pub bytes: u64,
     /// Its certificates, in order.

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
-use super::root::Root;
+use super::root::{Root, Seen};
 
 use crate::error::{Error, Result};
 
@@ -21,21 +21,30 @@ const ATTEMPTS: u32 = 3;
 /// [`Error::Io`], also where the path is no regular file any more; [`Error::Changed`] where it changed each time that
 /// it was read.
 pub fn regular(root: &Root, path: &Path) -> Result<Vec<u8>> {
+    regular_seen(root, path).map(|(bytes, _)| bytes)
+}
+
+/// The same, with what the file was when it was read: [`watch`](super::watch) asks later whether it still is.
+///
+/// # Errors
+/// Those of [`regular`].
+pub fn regular_seen(root: &Root, path: &Path) -> Result<(Vec<u8>, Seen)> {
     for _ in 0..ATTEMPTS {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let handle = root.open(path, flags).map_err(|error| Error::io("open", path, error))?;
-        let stat = |handle: &File| rustix::fs::fstat(handle).map_err(|error| Error::io("read", path, error));
+        let look = |file: &File| Seen::through(file).map_err(|error| Error::io("read", path, error));
         let mut file = File::from(handle);
-        let before = stat(&file)?;
-        if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
+        let before = look(&file)?;
+        if before.kind != FileType::RegularFile {
             return Err(Error::io("read", path, io::Error::other("not a regular file")));
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(before.st_size).unwrap_or(0).saturating_add(1));
+        let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0).saturating_add(1));
         file.read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
-        let after = stat(&file)?;
-        let state = |stat: &rustix::fs::Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
-        if state(&before) == state(&after) && bytes.len() as u64 == after.st_size as u64 {
-            return Ok(bytes);
+        let after = look(&file)?;
+        // Not the time of the last change: a link to it may have been made or gone, which is no matter of its bytes.
+        let state = |seen: &Seen| (seen.size, seen.modified);
+        if state(&before) == state(&after) && bytes.len() as u64 == after.size {
+            return Ok((bytes, after));
         }
     }
     Err(Error::Changed { path: path.to_owned() })

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +40,10 @@ pub struct Seen {
     pub user: u32,
     /// Its group.
     pub group: u32,
+    /// When its bytes last changed: seconds since 1970, and nanoseconds.
+    pub modified: (i64, u64),
+    /// When its bytes, its owner, its mode or its names last changed.
+    pub changed: (i64, u64),
 }
 
 /// An entry of a directory.
@@ -297,7 +301,24 @@ impl Seen {
             size: u64::try_from(stat.st_size).unwrap_or(0),
             user: stat.st_uid,
             group: stat.st_gid,
+            modified: (stat.st_mtime, stat.st_mtime_nsec as u64),
+            changed: (stat.st_ctime, stat.st_ctime_nsec as u64),
         }
+    }
+
+    /// What a handle is open on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn through(handle: impl AsFd) -> io::Result<Self> {
+        Ok(Self::of(&rustix::fs::fstat(handle)?))
+    }
+
+    /// Whether this is what was seen before, with the same bytes.
+    #[must_use]
+    pub fn is_still(&self, before: &Self) -> bool {
+        let state = |seen: &Self| (seen.identity, seen.size, seen.modified, seen.changed);
+        state(self) == state(before)
     }
 }
 

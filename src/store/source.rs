@@ -79,9 +79,33 @@ pub fn is_leftover(name: &[u8]) -> bool {
             .is_some_and(|rest| rest.len() == 6 && rest.iter().all(u8::is_ascii_alphanumeric))
 }
 
+/// What the names begin and end with under which castore stages what it writes.
+pub const STAGED: (&str, &str) = (".castore-", ".tmp");
+
+/// Whether a file name is one under which castore stages: `.castore-PROCESS-NUMBER.tmp`.
+#[must_use]
+pub fn is_staged(name: &[u8]) -> bool {
+    let inside = name
+        .strip_prefix(STAGED.0.as_bytes())
+        .and_then(|rest| rest.strip_suffix(STAGED.1.as_bytes()))
+        .and_then(|inside| std::str::from_utf8(inside).ok());
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    inside.and_then(|inside| inside.split_once('-')).is_some_and(|(process, n)| number(process) && number(n))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn staged() {
+        assert!(is_staged(b".castore-12-0.tmp"));
+        for name in
+            [".castore-12.tmp", ".castore--1.tmp", ".castore-12-0", "castore-12-0.tmp", ".castore-a-0.tmp"]
+        {
+            assert!(!is_staged(name.as_bytes()), "{name}");
+        }
+    }
 
     #[test]
     fn leftovers() {

@@ -4,22 +4,26 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::io::{Seek as _, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
-use rustix::io::Errno;
+use rustix::fs::{
+    AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags,
+};
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::error::{Error, Result};
-use crate::store::root::Root;
+use crate::escape::visible;
+use crate::store::root::{Root, Seen};
+use crate::store::source::{Identity, STAGED, is_staged};
 
 /// Names that are tried before staging gives up: each is one that somebody else has.
 const ATTEMPTS: u32 = 100;
-/// How often a lock is asked for, and how long between.
-const LOCK_ATTEMPTS: u32 = 60;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// Attributes whose value is about the bytes of a file: a new file's own would be wrong.
+const ABOUT_BYTES: &[&str] = &["security.ima", "security.evm"];
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A directory that is written in, held open, so that it stays the same one.
@@ -29,40 +33,25 @@ pub struct Directory {
     path: PathBuf,
 }
 
-/// A file that is written and flushed, and has no name that anybody reads yet. Dropped, it is removed.
+/// A file that is written, and has no name that anybody reads yet. Dropped, it is removed.
 #[derive(Debug)]
 pub struct Staged<'a> {
     directory: &'a Directory,
     name: OsString,
+    /// Open until it is flushed: an error of the device is told to the handle that wrote.
+    file: Option<File>,
     armed: bool,
 }
 
-/// A directory in which no other castore makes links as long as this lives: flock(2) on the directory itself, which
-/// leaves nothing behind.
-#[derive(Debug)]
-pub struct Lock {
-    _handle: OwnedFd,
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
 }
 
-impl Lock {
-    /// Waits for whoever has the lock, up to three seconds; `None` where that one still has it then. Whoever may read
-    /// a directory may lock it: a lock that was waited for without end would let anybody keep a store from ever being
-    /// mended.
-    ///
-    /// # Errors
-    /// [`Error::Io`] where the directory cannot be opened.
-    pub fn take(root: &Root, path: &Path) -> Result<Option<Self>> {
-        let Directory { handle, .. } = Directory::open(root, path)?;
-        for _ in 0..LOCK_ATTEMPTS {
-            match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Self { _handle: handle })),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOCK_PAUSE),
-                // A file system without locks: nobody holds one.
-                Err(_) => return Ok(Some(Self { _handle: handle })),
-            }
-        }
-        Ok(None)
-    }
+/// The path of a directory as the system takes it.
+pub(super) fn or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
 impl Directory {
@@ -71,10 +60,72 @@ impl Directory {
     /// # Errors
     /// [`Error::Io`].
     pub fn open(root: &Root, path: &Path) -> Result<Self> {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let path = or_here(path);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = root.open(path, flags).map_err(|error| Error::io("open", path, error))?;
         Ok(Self { handle, path: path.to_owned() })
+    }
+
+    /// The same directory once more.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no free file descriptor.
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        let handle = self.handle.try_clone().map_err(|error| Error::io("open", &self.path, error))?;
+        Ok(Self { handle, path: self.path.clone() })
+    }
+
+    /// Opens a directory to write in it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::OthersMayWrite`].
+    pub fn open_to_write(root: &Root, path: &Path) -> Result<Self> {
+        let directory = Self::open(root, path)?;
+        directory.refuse_others()?;
+        Ok(directory)
+    }
+
+    /// Root does not write where anybody may put something else under the name that is written.
+    ///
+    /// # Errors
+    /// [`Error::OthersMayWrite`].
+    pub(super) fn refuse_others(&self) -> Result<()> {
+        let seen = self.seen()?;
+        let sticky = seen.mode & 0o1000 != 0;
+        if rustix::process::geteuid().is_root() && seen.mode & 0o002 != 0 && !sticky {
+            return Err(Error::OthersMayWrite { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
+    fn seen(&self) -> Result<Seen> {
+        Seen::through(&self.handle).map_err(|error| Error::io("look at", &self.path, error))
+    }
+
+    /// Device and inode.
+    pub(super) fn identity(&self) -> Result<Identity> {
+        self.seen().map(|seen| seen.identity)
+    }
+
+    /// The user whose it is.
+    pub(super) fn owner(&self) -> Result<u32> {
+        self.seen().map(|seen| seen.user)
+    }
+
+    /// Removes what runs that were killed have staged here. Whoever stages here has the lock: nobody is at it now.
+    pub(super) fn remove_staged(&self) {
+        let Ok(entries) = rustix::fs::Dir::read_from(&self.handle) else { return };
+        let names: Vec<OsString> = entries
+            .flatten()
+            .map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned())
+            .filter(|name| is_staged(name.as_bytes()))
+            .collect();
+        for name in names {
+            // A file or a link; else a directory, which holds no other directory.
+            if self.remove(&name).is_err() {
+                self.remove_stage_directory(&name);
+            }
+        }
     }
 
     /// Opens a directory inside, which must be no link.
@@ -105,30 +156,76 @@ impl Directory {
     fn stage_name() -> OsString {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let process = rustix::process::getpid().as_raw_nonzero();
-        OsString::from(format!(".castore-{process}-{number}.tmp"))
+        let (start, end) = STAGED;
+        OsString::from(format!("{start}{process}-{number}{end}"))
     }
 
-    /// Writes bytes under a name of its own, mode 0644 whatever the umask.
+    /// Writes bytes under a name of its own. It gets owner, mode and extended attributes of the file that it is to
+    /// replace; where there is none, mode 0644 whatever the umask.
     ///
     /// # Errors
-    /// [`Error::Io`]; nothing is left behind.
-    pub fn stage(&self, bytes: &[u8]) -> Result<Staged<'_>> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    /// [`Error::Io`] and [`Error::NotCarried`]; nothing is left behind.
+    pub(super) fn stage(&self, bytes: &[u8], replaces: &OsStr) -> Result<Staged<'_>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..ATTEMPTS {
             let name = Self::stage_name();
-            let handle = match rustix::fs::openat(&self.handle, &name, flags, Mode::from_raw_mode(0o600)) {
+            let mode = Mode::from_raw_mode(0o600);
+            let handle = match retry_on_intr(|| rustix::fs::openat(&self.handle, &name, flags, mode)) {
                 Ok(handle) => handle,
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(Error::io("write in", &self.path, error)),
             };
-            let staged = Staged { directory: self, name, armed: true };
-            let fail = |error: io::Error| Error::io("write", self.path.join(&staged.name), error);
             let mut file = File::from(handle);
+            let mut staged = Staged { directory: self, name, file: None, armed: true };
+            let fail = |error: io::Error| Error::io("write", self.path.join(&staged.name), error);
             file.write_all(bytes).map_err(fail)?;
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644)).map_err(|error| fail(error.into()))?;
+            match self.open_existing(replaces)? {
+                Some(existing) => carry_over(&existing, &file, &self.path.join(replaces))?,
+                None => {
+                    let mode = Mode::from_raw_mode(0o644);
+                    retry_on_intr(|| rustix::fs::fchmod(&file, mode)).map_err(|error| fail(error.into()))?;
+                }
+            }
+            staged.file = Some(file);
             return Ok(staged);
         }
         Err(Error::io("write in", &self.path, io::Error::from(Errno::EXIST)))
+    }
+
+    /// The regular file of a name; `None` where there is nothing, or something else.
+    fn open_existing(&self, name: &OsStr) -> Result<Option<File>> {
+        let fail = |error: Errno| Error::io("open", self.path.join(name), error);
+        let stat = match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(fail(error)),
+        };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(None);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        retry_on_intr(|| rustix::fs::openat(&self.handle, name, flags, Mode::empty()))
+            .map(|handle| Some(File::from(handle)))
+            .map_err(fail)
+    }
+
+    /// Writes into the existing file itself, not beside it: for one that something is mounted on, whose name nobody can
+    /// give to another file. Readers may see part of each for a moment; where it fails, the old bytes are put back.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where nothing was written yet, else [`Error::WriteThrough`].
+    pub fn write_through(&self, name: &OsStr, bytes: &[u8]) -> Result<()> {
+        let path = self.path.join(name);
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let mut file = retry_on_intr(|| rustix::fs::openat(&self.handle, name, flags, Mode::empty()))
+            .map(File::from)
+            .map_err(|error| Error::io("write through", &path, error))?;
+        let mut before = Vec::new();
+        file.read_to_end(&mut before).map_err(|error| Error::io("read", &path, error))?;
+        overwrite(&mut file, bytes).map_err(|source| {
+            let restored = overwrite(&mut file, &before).is_ok();
+            Error::WriteThrough { path, restored, source }
+        })
     }
 
     /// Makes a symbolic link, or moves a new one over the one that is there.
@@ -138,16 +235,17 @@ impl Directory {
     pub fn link(&self, name: &OsStr, target: &OsStr, replaces: bool) -> Result<()> {
         let fail = |error: Errno| Error::io("link", self.path.join(name), error);
         if !replaces {
-            return rustix::fs::symlinkat(target, &self.handle, name).map_err(fail);
+            return retry_on_intr(|| rustix::fs::symlinkat(target, &self.handle, name)).map_err(fail);
         }
         for _ in 0..ATTEMPTS {
             let stage = Self::stage_name();
-            match rustix::fs::symlinkat(target, &self.handle, &stage) {
+            match retry_on_intr(|| rustix::fs::symlinkat(target, &self.handle, &stage)) {
                 Ok(()) => {}
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(fail(error)),
             }
-            return rustix::fs::renameat(&self.handle, &stage, &self.handle, name).map_err(|error| {
+            let place = || rustix::fs::renameat(&self.handle, &stage, &self.handle, name);
+            return retry_on_intr(place).map_err(|error| {
                 let _ = rustix::fs::unlinkat(&self.handle, &stage, AtFlags::empty());
                 fail(error)
             });
@@ -165,7 +263,7 @@ impl Directory {
         for part in path.components().filter(|part| matches!(part, std::path::Component::Normal(_))) {
             so_far.push(part);
             let name = part.as_os_str();
-            match rustix::fs::mkdirat(&directory.handle, name, Mode::from_raw_mode(0o755)) {
+            match retry_on_intr(|| rustix::fs::mkdirat(&directory.handle, name, Mode::from_raw_mode(0o755))) {
                 Ok(()) => {
                     let mode = Mode::from_raw_mode(0o755);
                     rustix::fs::chmodat(&directory.handle, name, mode, AtFlags::empty())
@@ -206,7 +304,7 @@ impl Directory {
     /// # Errors
     /// [`Error::Io`].
     pub fn replace(&self, from: &OsStr, to: &OsStr) -> Result<()> {
-        rustix::fs::renameat(&self.handle, from, &self.handle, to)
+        retry_on_intr(|| rustix::fs::renameat(&self.handle, from, &self.handle, to))
             .map_err(|error| Error::io("rename", self.path.join(from), error))
     }
 
@@ -220,7 +318,7 @@ impl Directory {
         if (stat.st_uid, stat.st_gid) == (user, group) {
             return Ok(());
         }
-        let (user, group) = (rustix::fs::Uid::from_raw(user), rustix::fs::Gid::from_raw(group));
+        let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
         rustix::fs::chownat(&self.handle, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)
             .map_err(fail)
     }
@@ -235,7 +333,7 @@ impl Directory {
     /// # Errors
     /// [`Error::Io`].
     pub fn remove(&self, name: &OsStr) -> Result<()> {
-        match rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()) {
+        match retry_on_intr(|| rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(Error::io("remove", self.path.join(name), error)),
         }
@@ -246,7 +344,7 @@ impl Directory {
     /// # Errors
     /// [`Error::Io`].
     pub fn sync(&self) -> Result<()> {
-        match rustix::fs::fsync(&self.handle) {
+        match retry_on_intr(|| rustix::fs::fsync(&self.handle)) {
             // Some file systems have no fsync for directories.
             Ok(()) | Err(Errno::INVAL) => Ok(()),
             Err(error) => Err(Error::io("flush", &self.path, error)),
@@ -260,7 +358,7 @@ impl Directory {
     pub fn make_stage_directory(&self) -> Result<OsString> {
         for _ in 0..ATTEMPTS {
             let name = Self::stage_name();
-            match rustix::fs::mkdirat(&self.handle, &name, Mode::from_raw_mode(0o700)) {
+            match retry_on_intr(|| rustix::fs::mkdirat(&self.handle, &name, Mode::from_raw_mode(0o700))) {
                 Ok(()) => return Ok(name),
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(Error::io("make a directory in", &self.path, error)),
@@ -306,36 +404,98 @@ impl Directory {
     }
 }
 
-impl Staged<'_> {
-    fn open(&self) -> Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.directory.handle, &self.name, flags, Mode::empty())
-            .map(File::from)
-            .map_err(|error| Error::io("read back", self.path(), error))
+/// Gives a new file what the old one of its name has: owner, group, mode, extended attributes (SELinux's label and access
+/// control lists among them).
+fn carry_over(old: &File, new: &File, path: &Path) -> Result<()> {
+    let fail = |what: &str, source: Errno| Error::NotCarried {
+        path: path.to_owned(),
+        what: what.to_owned(),
+        source: source.into(),
+    };
+    let look = |file: &File| Seen::through(file).map_err(|error| Error::io("look at", path, error));
+    let (had, has) = (look(old)?, look(new)?);
+    if (had.user, had.group) != (has.user, has.group) {
+        let (user, group) = (Uid::from_raw(had.user), Gid::from_raw(had.group));
+        retry_on_intr(|| rustix::fs::fchown(new, Some(user), Some(group)))
+            .map_err(|error| fail("owner and group", error))?;
     }
+    // After the owner, whose change takes set-ID bits away; a list of who may read replaces the group's bits after this.
+    let mode = Mode::from_raw_mode(had.mode);
+    retry_on_intr(|| rustix::fs::fchmod(new, mode)).map_err(|error| fail("mode", error))?;
+    let names = attributes(old, path)?;
+    for name in attributes(new, path)?.iter().filter(|name| !names.contains(name)) {
+        // Inherited from the directory. A label that the system gives to everything cannot be taken away.
+        let _ = rustix::fs::fremovexattr(new, name.as_os_str());
+    }
+    for name in names.iter().filter(|name| !ABOUT_BYTES.iter().any(|one| name.as_os_str() == *one)) {
+        let shown = || visible(&name.to_string_lossy()).into_owned();
+        let value = attribute(old, name).map_err(|error| fail(&shown(), error))?;
+        if attribute(new, name).is_ok_and(|there| there == value) {
+            continue;
+        }
+        rustix::fs::fsetxattr(new, name.as_os_str(), &value, XattrFlags::empty())
+            .map_err(|error| fail(&shown(), error))?;
+    }
+    Ok(())
+}
 
+/// The names of a file's extended attributes; none on a file system without any.
+fn attributes(file: &File, path: &Path) -> Result<Vec<OsString>> {
+    let mut names: Vec<u8> = Vec::with_capacity(1024);
+    loop {
+        match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut names)) {
+            Ok(_) => break,
+            Err(Errno::RANGE) => names.reserve(names.capacity() * 2),
+            Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io("list the attributes of", path, error)),
+        }
+    }
+    let named = names.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    Ok(named.map(|name| OsStr::from_bytes(name).to_owned()).collect())
+}
+
+fn attribute(file: &File, name: &OsStr) -> rustix::io::Result<Vec<u8>> {
+    let mut value: Vec<u8> = Vec::with_capacity(256);
+    loop {
+        match rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value)) {
+            Ok(_) => return Ok(value),
+            Err(Errno::RANGE) => value.reserve(value.capacity() * 2),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Puts bytes in the place of what a file holds, and makes them last.
+fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()?;
+    let mut back = Vec::with_capacity(bytes.len() + 1);
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut back)?;
+    if back == bytes { Ok(()) } else { Err(io::Error::other("it does not read back as it was written")) }
+}
+
+impl Staged<'_> {
     /// Where it is staged.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.directory.path.join(&self.name)
     }
 
-    /// What it holds, read anew.
+    /// Makes its bytes last, and gives them back as they are read then.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn read_back(&self) -> Result<Vec<u8>> {
+    pub fn finish(&mut self) -> Result<Vec<u8>> {
+        let Some(mut file) = self.file.take() else { return Ok(Vec::new()) };
+        retry_on_intr(|| rustix::fs::fsync(&file)).map_err(|error| Error::io("flush", self.path(), error))?;
         let mut bytes = Vec::new();
-        self.open()?.read_to_end(&mut bytes).map_err(|error| Error::io("read back", self.path(), error))?;
+        file.seek(SeekFrom::Start(0))
+            .and_then(|_| file.read_to_end(&mut bytes))
+            .map_err(|error| Error::io("read back", self.path(), error))?;
         Ok(bytes)
-    }
-
-    /// Makes its bytes last.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn sync(&self) -> Result<()> {
-        self.open()?.sync_all().map_err(|error| Error::io("flush", self.path(), error))
     }
 
     /// Gives it its name; what had the name before is gone.
@@ -344,7 +504,7 @@ impl Staged<'_> {
     /// [`Error::Io`]; then the old file is still there.
     pub fn place(mut self, name: &OsStr) -> Result<()> {
         let directory = self.directory;
-        rustix::fs::renameat(&directory.handle, &self.name, &directory.handle, name)
+        retry_on_intr(|| rustix::fs::renameat(&directory.handle, &self.name, &directory.handle, name))
             .map_err(|error| Error::io("replace", directory.path.join(name), error))?;
         self.armed = false;
         Ok(())

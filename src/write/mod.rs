@@ -2,4 +2,5 @@
 
 pub mod apply;
 pub mod atomic;
+pub mod lock;
 pub mod undo;

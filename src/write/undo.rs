@@ -209,7 +209,7 @@ pub fn take_away(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()
         dpkg.add(&record.cert_file, &record.away)?;
     }
     let (parent, name) = split(&record.cert_file)?;
-    let directory = Directory::open(root, parent)?;
+    let directory = Directory::open_to_write(root, parent)?;
     let (_, away) = split(&record.away)?;
     if is_there(root, &record.cert_file)? {
         // Where both are there, an upgrade has put the new link under the diverted name meanwhile.
@@ -231,7 +231,7 @@ pub fn take_away(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()
 pub fn give_back(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()> {
     Record { direction: Direction::Undoing, ..record.clone() }.write(root)?;
     let (parent, name) = split(&record.cert_file)?;
-    let directory = Directory::open(root, parent)?;
+    let directory = Directory::open_to_write(root, parent)?;
     if is_there(root, &record.away)? {
         let (_, away) = split(&record.away)?;
         directory.replace(&away, &name)?;
