@@ -41,9 +41,9 @@ pub struct Seen {
     /// Its group.
     pub group: u32,
     /// When its bytes last changed: seconds since 1970, and nanoseconds.
-    pub modified: (i64, u64),
+    pub modified: (i64, i64),
     /// When its bytes, its owner, its mode or its names last changed.
-    pub changed: (i64, u64),
+    pub changed: (i64, i64),
 }
 
 /// An entry of a directory.
@@ -301,8 +301,8 @@ impl Seen {
             size: u64::try_from(stat.st_size).unwrap_or(0),
             user: stat.st_uid,
             group: stat.st_gid,
-            modified: (stat.st_mtime, stat.st_mtime_nsec as u64),
-            changed: (stat.st_ctime, stat.st_ctime_nsec as u64),
+            modified: (stat.st_mtime, stat.st_mtime_nsec.try_into().unwrap_or_default()),
+            changed: (stat.st_ctime, stat.st_ctime_nsec.try_into().unwrap_or_default()),
         }
     }
 
