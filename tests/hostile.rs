@@ -193,3 +193,163 @@ fn a_bundle_behind_a_linked_directory_is_the_right_file() {
     let expected = fingerprints(&[&stage.alpha, &stage.other]);
     assert_eq!(support::bundle_fingerprints(&stage.at("real/a.pem")), Vec::from_iter(expected));
 }
+
+/// What is removed by name is trusted by no look-up afterwards, wherever its link leads: OpenSSL loads a file whole.
+#[test]
+fn what_is_removed_is_found_by_no_link() {
+    let Some(stage) = Stage::new() else { return };
+    fs::create_dir(stage.at("elsewhere")).unwrap();
+    let (alpha, other) = (hash(&stage.alpha), hash(&stage.other));
+    let removal = format!("sha256:{}", support::sha256_hex(&stage.other.der()));
+    let pruned = ["D", "--capath", "D", "--prune", "--remove", &removal];
+    for layout in ["outside", "together", "bundle"] {
+        let _ = fs::remove_dir_all(stage.at("D"));
+        fs::create_dir(stage.at("D")).unwrap();
+        let both = stage.alpha.pem() + &stage.other.pem();
+        match layout {
+            "outside" => {
+                stage.write("D/alpha.pem", &stage.alpha.pem());
+                stage.write("elsewhere/other.pem", &stage.other.pem());
+                symlink("alpha.pem", stage.at(&format!("D/{alpha}.0"))).unwrap();
+                symlink("../elsewhere/other.pem", stage.at(&format!("D/{other}.0"))).unwrap();
+            }
+            name => {
+                let file = if name == "together" { "two.pem" } else { "ca-certificates.crt" };
+                stage.write(&format!("D/{file}"), &both);
+                for hash in [&alpha, &other] {
+                    symlink(file, stage.at(&format!("D/{hash}.0"))).unwrap();
+                }
+            }
+        }
+        assert_eq!(stage.trusted(), fingerprints(&[&stage.alpha, &stage.other]), "{layout}");
+        // Without --prune nothing goes, and what stays trusted is named.
+        let output = stage.compact(&["D", "--capath", "D", "--remove", &removal]);
+        assert!(text(&output).contains("not in the plan"), "{layout}: {}", text(&output));
+        assert_eq!(stage.trusted(), fingerprints(&[&stage.alpha, &stage.other]), "{layout}");
+
+        let output = stage.compact(&pruned);
+        assert!(output.status.success(), "{layout}: {}", text(&output));
+        assert_eq!(stage.trusted(), fingerprints(&[&stage.alpha]), "{layout}: {}", text(&output));
+        let again = stage.compact(&[&pruned[..], &["--check"]].concat());
+        assert_eq!(again.status.code(), Some(0), "{layout}: {}", text(&again));
+    }
+}
+
+/// Who reads a directory without hash links reads all of it: none of that goes unnamed.
+#[test]
+fn a_directory_without_links_is_guarded_too() {
+    let Some(stage) = Stage::new() else { return };
+    stage.write("D/alpha.pem", &stage.alpha.pem());
+    stage.write("in.pem", &stage.other.pem());
+    let gain = stage.compact(&["in.pem", "--capath", "D", "--prune"]);
+    assert_eq!(gain.status.code(), Some(2), "{}", text(&gain));
+    let shrink = stage.compact(&["in.pem", "--capath", "D", "--prune", "--gain", "accept"]);
+    assert_eq!(shrink.status.code(), Some(2), "{}", text(&shrink));
+    assert_eq!(entries(&stage.at("D")), ["alpha.pem"]);
+}
+
+/// Trust attributes that only reject are limits as well: losing them is a gain.
+#[test]
+fn a_lost_rejection_is_a_gain() {
+    let Some(stage) = Stage::new() else { return };
+    let limited = stage.alpha.trusted_pem(&[], &[support::der::oids::CLIENT_AUTH]);
+    stage.write("in.pem", &limited);
+    let output = stage.compact(&["in.pem", "--bundle", "out.pem"]);
+    let said = text(&output);
+    assert!(output.status.success() && said.contains("Gained (1)"), "{said}");
+    assert!(said.contains("the input rejects it for 1.3.6.1.5.5.7.3.2"), "{said}");
+    stage.write("plain.pem", &stage.alpha.pem());
+    let refused = stage.compact(&["plain.pem", "--bundle", "in.pem"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
+    assert_eq!(fs::read_to_string(stage.at("in.pem")).unwrap(), limited);
+    // A member stays as it is, and nothing is said to be gained.
+    stage.write(&format!("D/{}.0", hash(&stage.alpha)), &limited);
+    let output = stage.compact(&["D", "--capath", "D"]);
+    let said = text(&output);
+    assert!(output.status.success() && !said.contains("Gained"), "{said}");
+    assert!(said.contains("with its trust attributes"), "{said}");
+}
+
+/// A private key is not written, and no file that holds one goes.
+#[test]
+fn private_keys_stay_where_they_are() {
+    let Some(stage) = Stage::new() else { return };
+    let key = support::der::pem("PRIVATE KEY", &[0x5a; 300]);
+    let (alpha, other) = (stage.alpha.pem(), stage.other.pem());
+    stage.write("in.pem", &alpha);
+    for (name, held) in
+        [("alone", key.clone()), ("first", format!("{key}{alpha}")), ("last", format!("{alpha}{key}"))]
+    {
+        stage.write("out.pem", &held);
+        let output = stage.compact(&["in.pem", "--bundle", "out.pem"]);
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", text(&output));
+        assert_eq!(fs::read_to_string(stage.at("out.pem")).unwrap(), held, "{name}");
+    }
+    stage.write("D/alpha.pem", &alpha);
+    stage.write("D/server.pem", &format!("{other}{key}"));
+    symlink("alpha.pem", stage.at(&format!("D/{}.0", hash(&stage.alpha)))).unwrap();
+    symlink("server.pem", stage.at(&format!("D/{}.0", hash(&stage.other)))).unwrap();
+    let output = stage.compact(&["in.pem", "--capath", "D", "--prune", "--max-shrink", "100"]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(fs::read_to_string(stage.at("D/server.pem")).unwrap(), format!("{other}{key}"));
+    assert_eq!(stage.trusted(), fingerprints(&[&stage.alpha]));
+    assert!(text(&output).contains("holds a private key"), "{}", text(&output));
+}
+
+/// What is left out is listed: a CRL, a request, parameters.
+#[test]
+fn blocks_that_are_no_certificates_are_listed() {
+    let Some(stage) = Stage::new() else { return };
+    let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
+    stage.write("in.pem", &(stage.alpha.pem() + parameters));
+    let output = stage.compact(&["in.pem", "--bundle", "in.pem"]);
+    let said = text(&output);
+    assert!(output.status.success() && said.contains("in.pem: line 9: "), "{said}");
+    assert_eq!(said.matches("certificates alone are written").count(), 1, "{said}");
+    stage.write("out.pem", &(stage.alpha.pem() + parameters));
+    stage.write("in.pem", &stage.alpha.pem());
+    let output = stage.compact(&["in.pem", "--bundle", "out.pem"]);
+    assert!(text(&output).contains("out.pem: line 9: "), "{}", text(&output));
+}
+
+/// A link behind a gap finds nothing: what it leads to elsewhere is nobody's trust, and does not become it.
+#[test]
+fn rehash_trusts_nothing_new_elsewhere() {
+    let Some(stage) = Stage::new() else { return };
+    fs::create_dir(stage.at("elsewhere")).unwrap();
+    stage.write("elsewhere/alpha.pem", &stage.alpha.pem());
+    symlink("../elsewhere/alpha.pem", stage.at(&format!("D/{}.1", hash(&stage.alpha)))).unwrap();
+    assert_eq!(stage.trusted(), BTreeSet::new());
+    let output = support::castore().arg("rehash").arg(stage.at("D")).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(stage.trusted(), BTreeSet::new());
+}
+
+/// Two runs at once on one bundle: the second waits for the first, and keeps what that one wrote.
+#[test]
+fn no_run_undoes_what_another_has_just_done() {
+    let Some(stage) = Stage::new() else { return };
+    if support::skip_without(&["strace"]) {
+        return;
+    }
+    stage.write("X.pem", &stage.alpha.pem());
+    stage.write("in.pem", &stage.other.pem());
+    stage.write("twin.pem", &stage.twin.pem());
+    let words =
+        |input| ["compact", "--at", "2026-01-01", "X.pem", input, "--bundle", "X.pem", "--gain", "accept"];
+    let mut slow = support::required("strace");
+    slow.args(["-qq", "-o", "/dev/null", "-e", "trace=renameat", "-e", "inject=renameat:delay_enter=700000"]);
+    slow.current_dir(stage.folder.path()).arg(support::program()).args(words("in.pem"));
+    let mut slow = slow.stdout(std::process::Stdio::null()).spawn().unwrap();
+    // Its lock is had when what it stages is there.
+    while !entries(stage.folder.path()).iter().any(|name| name.to_string_lossy().starts_with(".castore-")) {
+        assert_eq!(slow.try_wait().unwrap(), None, "it ended before it wrote");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let second =
+        support::castore().current_dir(stage.folder.path()).args(words("twin.pem")).output().unwrap();
+    assert!(second.status.success(), "{}", text(&second));
+    assert!(slow.wait().unwrap().success());
+    let all = fingerprints(&[&stage.alpha, &stage.other, &stage.twin]);
+    assert_eq!(BTreeSet::from_iter(support::bundle_fingerprints(&stage.at("X.pem"))), all);
+}

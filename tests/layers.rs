@@ -31,7 +31,7 @@ const INSIDE: &[(&str, &[&str])] = &[
     ),
     ("cost", &["model", "estimate", "timing", "libssl", "measure"]),
     ("audit", &["finding", "rule", "rules", "ignore"]),
-    ("plan", &["policy", "links", "rehash", "compact", "tune"]),
+    ("plan", &["policy", "links", "rehash", "compact", "dedupe", "tune"]),
     ("write", &["atomic", "lock", "apply", "undo"]),
     ("report", &["words", "measured", "model", "text", "json", "ndjson"]),
 ];

@@ -575,3 +575,124 @@ fn the_stub_bundle_wants_consent() {
         assert!(!targets.contains(&PathBuf::from("ca-certificates.crt")), "a hash leads to the bundle");
     }
 }
+
+/// A root with one certificate more, in the bundle and found by hash, and a file of it that a test puts there.
+fn with_local(member: impl Fn(&support::der::Certificate) -> String) -> Option<Root> {
+    if support::skip_without(&["openssl"]) {
+        return None;
+    }
+    let root = Root::debian(false)?;
+    root.shrink();
+    let local = support::der::Certificate::root("Castore Test Local", 7);
+    let hash = support::openssl_view(local.pem().as_bytes()).unwrap().subject_hash;
+    let bundle = [&fs::read(root.at(BUNDLE)).unwrap()[..], local.pem().as_bytes()].concat();
+    fs::write(root.at(BUNDLE), bundle).unwrap();
+    root.write(&format!("{STORE}/local.pem"), member(&local).as_bytes());
+    symlink("local.pem", root.at(STORE).join(format!("{hash}.0"))).unwrap();
+    Some(root)
+}
+
+/// The proof is about what every program finds, and nothing more: refused are members that others may not read, or that
+/// have other trust attributes than the bundle has, and certificates that the bundle hides now.
+#[test]
+fn apply_refuses_what_would_change_trust() {
+    let Some(root) = with_local(|local| local.pem()) else { return };
+    root.done(WITHOUT_HOOK);
+    root.done(&["undo"]);
+    let member = root.at(STORE).join("local.pem");
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&member, 0o600);
+    assert!(root.refused(WITHOUT_HOOK).contains("Castore Test Local in /etc/ssl/certs/local.pem"));
+    mode(&member, 0o644);
+    // Readable, in a directory that is not to be entered.
+    fs::create_dir_all(root.at("etc/corp")).unwrap();
+    fs::rename(&member, root.at("etc/corp/local.pem")).unwrap();
+    symlink("/etc/corp/local.pem", &member).unwrap();
+    root.done(WITHOUT_HOOK);
+    root.done(&["undo"]);
+    mode(&root.at("etc/corp"), 0o700);
+    assert!(root.refused(WITHOUT_HOOK).contains("Castore Test Local"));
+
+    let rejected =
+        |local: &support::der::Certificate| local.trusted_pem(&[], &[support::der::oids::SERVER_AUTH]);
+    let Some(root) = with_local(rejected) else { return };
+    assert!(root.refused(WITHOUT_HOOK).contains("other trust attributes"));
+
+    let Some(root) = with_local(|local| local.pem()) else { return };
+    let twin = support::der::Certificate::root("Castore Test Local", 8);
+    let hash = support::openssl_view(twin.pem().as_bytes()).unwrap().subject_hash;
+    root.write(&format!("{STORE}/twin.pem"), twin.pem().as_bytes());
+    symlink("twin.pem", root.at(STORE).join(format!("{hash}.1"))).unwrap();
+    assert!(root.refused(WITHOUT_HOOK).contains("hides now: Castore Test Local in /etc/ssl/certs/twin.pem"));
+}
+
+/// Somebody else has a hand in it: the file that was away is gone, or is not castore's, or the record is lost.
+#[test]
+fn undo_and_hook_without_all_of_their_pieces() {
+    let Some(root) = Root::debian(false) else { return };
+    root.done(&["apply", "--without-hook", "--cert-file", "stub"]);
+    fs::remove_file(root.at(AWAY)).unwrap();
+    root.done(&["undo"]);
+    assert_eq!(fs::read_link(root.at(CERT_FILE)).unwrap(), Path::new("/etc/ssl/certs/ca-certificates.crt"));
+    assert!(!root.has(RECORD));
+
+    let Some(root) = Root::debian(false) else { return };
+    root.write(AWAY, b"somebody else's");
+    assert!(root.refused(WITHOUT_HOOK).contains("cert.pem.castore is there"));
+    root.done(&["undo"]);
+    assert_eq!(fs::read(root.at(AWAY)).unwrap(), b"somebody else's");
+    assert!(fs::symlink_metadata(root.at(CERT_FILE)).unwrap().is_symlink());
+
+    let Some(root) = Root::debian(false) else { return };
+    root.install_hook("split");
+    root.done(&["apply"]);
+    fs::remove_dir_all(root.at("var/lib/castore")).unwrap();
+    let links = fs::read_dir(root.at(STORE)).unwrap().map(|entry| entry.unwrap().path());
+    let link = links.filter(|path| path.extension().is_some_and(|number| number == "0")).min().unwrap();
+    let target = fs::read_link(&link).unwrap();
+    fs::remove_file(&link).unwrap();
+    let output = root.hook();
+    assert!(output.status.success(), "{}", support::complaint(&output));
+    assert_eq!(fs::read_link(root.at(CERT_FILE)).unwrap(), Path::new("/etc/ssl/certs/ca-certificates.crt"));
+    symlink(target, link).unwrap();
+    root.done(&["undo"]);
+    assert!(!root.has(AWAY) && !root.has(RECORD));
+    assert_eq!(fs::read_link(root.at(CERT_FILE)).unwrap(), Path::new("/etc/ssl/certs/ca-certificates.crt"));
+}
+
+/// Where dpkg's table cannot be written, nothing is done, and nothing remembered.
+#[test]
+fn a_diversion_that_fails_leaves_no_record() {
+    let Some(root) = Root::debian(true) else { return };
+    let before = root.state();
+    let words = ["tune", "apply", "--without-hook", "--root"];
+    let output = support::castore().env("PATH", "/nonexistent").args(words).arg(&root.path).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", support::complaint(&output));
+    assert_eq!(root.state(), before);
+}
+
+/// The hook cuts repeats out, byte by byte: other blocks, trust attributes, owner and mode stay.
+#[test]
+fn the_hook_changes_nothing_but_repeats() {
+    use support::der::{Certificate, oids};
+    let Some(root) = Root::debian(false) else { return };
+    root.install_hook("dedupe");
+    let (one, two, three) = (1, 2, 3);
+    let [one, two, three] =
+        [one, two, three].map(|key| Certificate::root(&format!("Castore Test {key}"), key));
+    let parts = [
+        format!("# one\n{}", one.trusted_pem(&[oids::SERVER_AUTH], &[])),
+        two.trusted_pem(&[oids::EMAIL_PROTECTION], &[]),
+        "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n".to_owned(),
+        three.pem(),
+    ];
+    let once = parts.concat();
+    fs::write(root.at(BUNDLE), once.clone() + &three.pem() + &parts[0][6..]).unwrap();
+    fs::set_permissions(root.at(BUNDLE), fs::Permissions::from_mode(0o640)).unwrap();
+    let about = fs::metadata(root.at(BUNDLE)).unwrap();
+    let output = root.hook();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", support::complaint(&output));
+    assert_eq!(fs::read_to_string(root.at(BUNDLE)).unwrap(), once);
+    let now = fs::metadata(root.at(BUNDLE)).unwrap();
+    assert_eq!((now.mode(), now.uid(), now.gid()), (about.mode(), about.uid(), about.gid()));
+}

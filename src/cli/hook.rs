@@ -10,12 +10,9 @@ use super::tune::{DefaultFile, System};
 use super::{Failure, Status, note, settings};
 use crate::audit::{self, Context};
 use crate::cost::estimate::Prices;
-use crate::error::{Error, Refusal};
 use crate::escape::{visible, visible_path};
-use crate::plan::compact::{self, BundleOutput, Outputs};
-use crate::plan::policy::{ExpiredPolicy, NotCaPolicy, Policy};
-use crate::plan::tune;
-use crate::readers::Reader;
+use crate::plan::dedupe::{self, Deduplicated};
+use crate::plan::{Plan, Step, tune};
 use crate::report::json;
 use crate::report::model::Report;
 use crate::store::discover::Reach;
@@ -141,28 +138,15 @@ fn dedupe(root: &Root) -> Result<(), Failure> {
     let Some(bundle) = settings::default_bundle(root) else { return Ok(()) };
     let parent = bundle.parent().unwrap_or(Path::new("/"));
     let lock = &lock(root, &[parent.to_owned()], LIMIT)?;
-    let reach = Reach { root: root.clone(), recursive: false };
-    let readers = Reader::WRITTEN_FOR.to_vec();
-    let paths = [bundle.clone()];
-    let mut store = load::load_with(&paths, &Loading { reach, comments: false, readers });
-    if let Some(failure) = store.take_failures().into_iter().next() {
-        return Err(failure.into());
-    }
-    // Without a duplicate the file stays as the distribution writes it.
-    if store.occurrences().len() == store.certificates().len() {
-        return Ok(());
-    }
-    let (existing, seen) = read::regular_seen(root, &bundle)?;
-    let policy = Policy { expired: ExpiredPolicy::Keep, not_ca: NotCaPolicy::Keep, ..Policy::default() };
-    let context = Context::at(settings::now());
-    let output = BundleOutput { path: bundle.clone(), existing: Some(existing) };
-    let outputs = Outputs { bundle: Some(output), capath: None };
-    let plan = compact::compact(&store, &context, &policy, &outputs)
-        .map_err(|refusal: Refusal| Failure::from(Error::from(refusal)))?;
-    let unchanged = || {
-        watch::unchanged(root, &store)?;
-        watch::is_still(root, &bundle, &seen)
-    };
+    let (bytes, seen) = read::regular_seen(root, &bundle)?;
+    // Without a repeat the file stays as the distribution writes it.
+    let left = dedupe::dedupe(&bytes).map_err(|damaged| {
+        Failure::Usage(format!("{}: {damaged}; nothing was changed", visible_path(&bundle)))
+    })?;
+    let Some(Deduplicated { bytes, holds, others }) = left else { return Ok(()) };
+    let unchanged = || watch::is_still(root, &bundle, &seen);
+    let steps = vec![Step::WriteFile { path: bundle.clone(), bytes, holds, others }];
+    let plan = Plan { steps, ..Plan::default() };
     apply(root, &plan, &Applying { lock, in_place: false, unchanged: &unchanged })?;
     Ok(())
 }
@@ -172,7 +156,7 @@ fn split(inside: &Inside) -> Outcome {
     let _lock = super::tune::lock_default_file(inside, LIMIT)?;
     let system = System::survey(inside)?;
     // The hook adds no diversion: what was never applied is not its matter.
-    let Some(record) = system.record.clone().filter(|record| record.direction != Direction::Undoing) else {
+    let Some(record) = system.known()?.filter(|record| record.direction != Direction::Undoing) else {
         note("hook: mode = split, but castore tune apply was never run");
         return Ok(Status::Done);
     };

@@ -1,6 +1,7 @@
 //! `castore tune`: OpenSSL's own default file away, and back.
 #![allow(clippy::disallowed_methods, reason = "this module prints the answer")]
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,10 +16,10 @@ use crate::escape::visible_path;
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
-use crate::plan::tune::{self, Coverage};
+use crate::plan::tune::{self, Coverage, Obstacle};
 use crate::store::discover::Reach;
 use crate::store::load::{self, Loading};
-use crate::store::model::{FileId, Store};
+use crate::store::model::{CertificateId, FileId, Store};
 use crate::store::read;
 use crate::store::root::Root;
 use crate::store::source::{SourceId, SourceKind};
@@ -113,6 +114,27 @@ impl System {
         Ok(())
     }
 
+    /// The record; where it is lost, what can still be told: by the diversion that castore made, or by the link under the
+    /// name that castore gives it.
+    pub fn known(&self) -> Result<Option<Record>, Failure> {
+        if let Some(record) = &self.record {
+            return Ok(Some(record.clone()));
+        }
+        let file = self.cert_file();
+        let diverted = match &self.dpkg {
+            Some(dpkg) => dpkg.diverted_to(&file)? == Some(self.away()),
+            None => false,
+        };
+        let link = self.root.read_link(&self.away()).ok();
+        if !diverted && link.is_none() {
+            return Ok(None);
+        }
+        let owner =
+            self.root.look_at_link(&self.away()).map(|seen| (seen.user, seen.group)).unwrap_or_default();
+        let target = link.unwrap_or_else(|| PathBuf::from(BUNDLE));
+        Ok(Some(Record::new(&file, &target, owner, diverted)))
+    }
+
     /// Whether the default file is away by castore's doing.
     pub fn is_away(&self) -> bool {
         self.record.is_some() && undo::is_there(&self.root, &self.away()).is_ok_and(|there| there)
@@ -171,11 +193,39 @@ impl System {
             .iter()
             .find(|file| file.identity.is_some() && file.identity == identity)
             .map(|file| file.source);
-        let coverage = match (bundle_source, directory) {
-            (Some(bundle), Some(directory)) => Some(tune::coverage(&store, bundle, directory)),
+        let mut coverage = match (bundle_source, directory) {
+            (Some(bundle), Some(directory)) => {
+                Some(tune::coverage(&store, bundle, directory, settings::now()))
+            }
             _ => None,
         };
+        let public = self.root.look(&bundle).is_ok_and(|seen| seen.mode & 0o004 != 0);
+        if let (Some(coverage), Some(directory), true) = (&mut coverage, directory, public) {
+            coverage.obstacles.extend(self.behind_closed_doors(&store, directory));
+        }
         Ok(Read { store, directory, bundle, coverage })
+    }
+
+    /// What a look-up finds in directories that not everybody may enter.
+    fn behind_closed_doors(&self, store: &Store, directory: SourceId) -> Vec<(CertificateId, Obstacle)> {
+        let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        let mut out = Vec::new();
+        for (id, _) in store.certificate_ids() {
+            for link in store.reachable_as(directory, id) {
+                let Ok(file) = link.leads_to else { continue };
+                let real = self.root.follow(store.file(file).path()).unwrap_or_default();
+                let parent = real.parent().unwrap_or(Path::new("/")).to_owned();
+                let open = *known.entry(parent).or_insert_with_key(|parent| {
+                    let enters = |path: &Path| self.root.look(path).is_ok_and(|seen| seen.mode & 0o001 != 0);
+                    parent.ancestors().all(|path| path.as_os_str().is_empty() || enters(path))
+                });
+                if !open {
+                    out.push((id, Obstacle::Private(file)));
+                    break;
+                }
+            }
+        }
+        out
     }
 
     fn hook(&self) -> HookState {
@@ -205,6 +255,17 @@ pub struct Read {
 }
 
 impl Read {
+    fn named(&self, id: CertificateId, obstacle: Obstacle) -> String {
+        let certificate = self.store.certificate(id);
+        let place = match obstacle {
+            Obstacle::Missing => String::new(),
+            Obstacle::OtherTrust(file) | Obstacle::Private(file) | Obstacle::Gained(file) => {
+                format!(" in {}", visible_path(self.store.file(file).path()))
+            }
+        };
+        format!("{}{place} (sha256:{})", called(certificate), certificate.fingerprint)
+    }
+
     /// Whether OpenSSL finds by hash all that the bundle holds; else what it would lose.
     pub fn proof(&self) -> Result<usize, String> {
         let Some(coverage) = &self.coverage else {
@@ -216,26 +277,34 @@ impl Read {
         if coverage.holds() {
             return Ok(coverage.of);
         }
-        let names: Vec<String> = coverage
-            .missing
-            .iter()
-            .take(3)
-            .map(|&id| {
-                let certificate = self.store.certificate(id);
-                format!("{} (sha256:{})", called(certificate), certificate.fingerprint)
-            })
-            .collect();
-        let more = coverage.missing.len().saturating_sub(names.len());
+        let bundle = visible_path(&self.bundle);
+        let Some(&(_, first)) = coverage.obstacles.first() else {
+            return Err(format!("{bundle} holds no certificate"));
+        };
+        // One kind of trouble at a time: those that have it in common.
+        let alike = |obstacle: &Obstacle| std::mem::discriminant(obstacle) == std::mem::discriminant(&first);
+        let those: Vec<_> = coverage.obstacles.iter().filter(|(_, obstacle)| alike(obstacle)).collect();
+        let names: Vec<String> =
+            those.iter().take(3).map(|(id, obstacle)| self.named(*id, *obstacle)).collect();
+        let more = those.len().saturating_sub(names.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        Err(match coverage.of {
-            0 => format!("{} holds no certificate", visible_path(&self.bundle)),
-            of => format!(
-                "no look-up by hash finds {} of {of} certificates of {}: {}{more}",
-                coverage.missing.len(),
-                visible_path(&self.bundle),
-                names.join(", "),
+        let (some, of) = (those.len(), coverage.of);
+        let what = match first {
+            Obstacle::Missing => format!("no look-up by hash finds {some} of {of} certificates of {bundle}"),
+            Obstacle::OtherTrust(_) => {
+                format!("a look-up by hash finds other trust attributes than {bundle} has for {some} of {of}")
+            }
+            Obstacle::Private(_) => {
+                format!(
+                    "not everybody who may read {bundle} may read what a look-up by hash opens for {some} of {of}"
+                )
+            }
+            Obstacle::Gained(_) => format!(
+                "a look-up by hash would find {} of a subject that {bundle} has, and that it hides now",
+                count(some, "certificate"),
             ),
-        })
+        };
+        Err(format!("{what}: {}{more}", names.join(", ")))
     }
 }
 
@@ -420,7 +489,7 @@ fn apply(arguments: &TuneApply) -> Outcome {
         CertFile::Absent => None,
         CertFile::Stub => Some(stub_bytes(&read, None).map_err(refuse)?),
     };
-    let record = match (&system.default_file, &system.record) {
+    let record = match (&system.default_file, system.known()?) {
         (DefaultFile::Link(target), _) => {
             if system.root.follow(&file).ok().as_deref() != Some(Path::new(BUNDLE)) {
                 return Err(refuse(format!(
@@ -428,18 +497,25 @@ fn apply(arguments: &TuneApply) -> Outcome {
                     visible_path(target)
                 )));
             }
+            if system.record.is_none() && undo::is_there(&system.root, &system.away())? {
+                return Err(refuse(format!(
+                    "{} is there, and no record of castore's tells of it: castore tune undo gives a link back; move \
+                     anything else away",
+                    visible_path(system.away())
+                )));
+            }
             let owner =
                 system.root.look_at_link(&file).map(|seen| (seen.user, seen.group)).unwrap_or_default();
             Record::new(&file, target, owner, system.dpkg.is_some())
         }
-        (DefaultFile::Absent, Some(record)) => record.clone(),
+        (DefaultFile::Absent, Some(record)) => record,
         (DefaultFile::Absent, None) => {
             let line =
                 format!("{shown} is not there already: OpenSSL's defaults look certificates up on demand");
             say(arguments.quiet, &[line])?;
             return Ok(Status::Done);
         }
-        (DefaultFile::File, Some(record)) if is_own_stub(&system, record) => record.clone(),
+        (DefaultFile::File, Some(record)) if is_own_stub(&system, &record) => record,
         _ => return Err(refuse(format!("{shown} is a file of somebody else; move it away"))),
     };
     let record = Record {
@@ -543,23 +619,9 @@ fn undo(arguments: &TuneUndo) -> Outcome {
         false => lock_default_file(&arguments.inside, arguments.locking.limit())?,
     };
     let system = System::survey(&arguments.inside)?;
-    let file = system.cert_file();
-    let record = match &system.record {
-        Some(record) => record.clone(),
-        None => {
-            // A record may be lost; the diversion still says what it was for.
-            let diverted = match &system.dpkg {
-                Some(dpkg) => dpkg.diverted_to(&file)? == Some(system.away()),
-                None => false,
-            };
-            let away = undo::is_there(&system.root, &system.away())?;
-            if !diverted && !away {
-                say(arguments.quiet, &["nothing is to be undone".to_owned()])?;
-                return Ok(Status::Done);
-            }
-            let target = system.root.read_link(&system.away()).unwrap_or_else(|_| PathBuf::from(BUNDLE));
-            Record::new(&file, &target, (0, 0), diverted)
-        }
+    let Some(record) = system.known()? else {
+        say(arguments.quiet, &["nothing is to be undone".to_owned()])?;
+        return Ok(Status::Done);
     };
     let shown = visible_path(&record.cert_file);
     if !system.is_as_left(&record) {

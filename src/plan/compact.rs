@@ -19,16 +19,18 @@ use crate::certificate::validity::ValidityState;
 use crate::certificate::{CertificateDer, fields::Fields};
 use crate::error::Refusal;
 use crate::escape::{is_unsafe, visible, visible_path};
-use crate::openssl::hash_link::LinkKind;
+use crate::openssl::hash_link::{LinkKind, LinkName};
 use crate::openssl::name_hash::{self, HashStyle};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
 use crate::readers::Reader;
 use crate::readers::reading::Reason;
 use crate::store::content::{Distrust, Encoding, OtherBlock, OtherKind};
-use crate::store::model::{Certificate, CertificateId, FileId, LinkState, Occurrence, OccurrenceId, Store};
+use crate::store::model::{
+    Certificate, CertificateId, FileId, Link, LinkState, Occurrence, OccurrenceId, Store,
+};
 use crate::store::source::{SourceId, SourceKind};
-use crate::wording::{block_defects, block_place, called, called_by, defect, refusals};
+use crate::wording::{block_defects, block_place, called, called_by, count, defect, refusals};
 
 /// Where the result goes, and what is there already.
 #[derive(Debug, Default)]
@@ -358,15 +360,9 @@ impl<'a> Selection<'a> {
             self.out[place].bundle |= into_bundle;
             return;
         }
-        if let Some(attributes) = &occurrence.trust
-            && trust.is_none()
-            && !attributes.trusted().is_empty()
-        {
-            let reason = format!(
-                "{}: trusted for every purpose, where the input trusts it for {}",
-                called(certificate),
-                attributes.trusted().join(", ")
-            );
+        if let Some(limits) = occurrence.trust.as_ref().and_then(limits).filter(|_| trust.is_none()) {
+            let reason =
+                format!("{}: trusted for every purpose, where the input {limits}", called(certificate));
             plan.change(Action::Gain, path, Some(certificate.fingerprint), reason);
         }
         if occurrence.distrust == Some(Distrust::Comment) {
@@ -465,7 +461,15 @@ impl<'a> Selection<'a> {
                     format!("line {}: {}", block.line, block_defects(block)),
                 );
             }
-            _ => {}
+            // Its certificates are inputs of their own.
+            OtherKind::Pkcs7 { .. } => {}
+            OtherKind::Malformed { .. } | OtherKind::NotACertificate(_) => {}
+            OtherKind::Crl { .. } | OtherKind::Other => plan.change(
+                Action::Drop,
+                path,
+                None,
+                format!("line {}: {}: certificates alone are written", block.line, block_defects(block)),
+            ),
         }
     }
 
@@ -675,13 +679,26 @@ fn bundle_steps(
             return Ok(());
         }
         let before = crate::store::load::load_bytes("existing", existing);
-        let had = trusted(&before);
-        gains(&output.path, &had, &chosen, policy, plan)?;
+        let others = || before.files().iter().flat_map(|file| &file.others);
+        if others().any(|block| matches!(block.kind, OtherKind::PrivateKey)) {
+            let path = visible_path(&output.path);
+            return Err(Refusal::InTheWay { path, what: "it holds a private key, which would be lost" });
+        }
+        gains(&output.path, &trusted(&before), &limited(&before), &chosen, policy, plan)?;
         shrinks(&output.path, &before, &chosen, context, policy, named, plan)?;
+        // Where the output is an input, they are listed already.
+        let listed: HashSet<String> = plan.changes.iter().map(|change| change.reason.clone()).collect();
+        for block in others().filter(|block| matches!(block.kind, OtherKind::Crl { .. } | OtherKind::Other)) {
+            let reason =
+                format!("line {}: {}: certificates alone are written", block.line, block_defects(block));
+            if !listed.contains(&reason) {
+                plan.change(Action::Drop, &output.path, None, reason);
+            }
+        }
     }
     let holds = chosen.iter().map(|selected| selected.fingerprint).collect();
     plan.change(Action::Write, &output.path, None, format!("{} certificates", chosen.len()));
-    plan.steps.push(Step::WriteFile { path: output.path.clone(), bytes, holds });
+    plan.steps.push(Step::WriteFile { path: output.path.clone(), bytes, holds, others: 0 });
     Ok(())
 }
 
@@ -698,15 +715,41 @@ fn trusted(store: &Store) -> HashSet<Fingerprint> {
         .collect()
 }
 
+/// What trust attributes keep a certificate from, in words; `None` where they do not.
+fn limits(attributes: &TrustAttributes) -> Option<String> {
+    let (trusted, rejected) = (attributes.trusted(), attributes.rejected());
+    match (trusted.is_empty(), rejected.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("trusts it for {}", trusted.join(", "))),
+        (true, false) => Some(format!("rejects it for {}", rejected.join(", "))),
+        (false, false) => {
+            Some(format!("trusts it for {} and rejects it for {}", trusted.join(", "), rejected.join(", ")))
+        }
+    }
+}
+
+/// The certificates of a store that trust attributes keep from some purpose, in each of their copies.
+fn limited(store: &Store) -> HashSet<Fingerprint> {
+    let limits = |&id: &OccurrenceId| store.occurrence(id).trust.as_ref().and_then(limits).is_some();
+    let all = store.certificates().iter();
+    all.filter(|certificate| certificate.occurrences.iter().all(limits))
+        .map(|certificate| certificate.fingerprint)
+        .collect()
+}
+
+/// Refuses, or lists, what an output would trust that it did not: certificates that it lacks, and those that it has with
+/// trust attributes and would have without.
 fn gains(
     path: &Path,
     had: &HashSet<Fingerprint>,
+    limited: &HashSet<Fingerprint>,
     chosen: &[&Selected],
     policy: &Policy,
     plan: &mut Plan,
 ) -> Result<(), Refusal> {
+    let widened = |selected: &Selected| selected.trust.is_none() && limited.contains(&selected.fingerprint);
     let gained: Vec<&&Selected> =
-        chosen.iter().filter(|selected| !had.contains(&selected.fingerprint)).collect();
+        chosen.iter().filter(|selected| !had.contains(&selected.fingerprint) || widened(selected)).collect();
     // An output without any certificate trusts nobody; filling it is what it is for.
     if gained.is_empty() || had.is_empty() {
         return Ok(());
@@ -720,12 +763,12 @@ fn gains(
         return Err(Refusal::Gain { output: visible_path(path), certificates });
     }
     for selected in gained {
-        plan.change(
-            Action::Gain,
-            path,
-            Some(selected.fingerprint),
-            format!("{}: it was not there before", called(selected)),
-        );
+        let why = match had.contains(&selected.fingerprint) {
+            true => "it was there with trust attributes, and is without",
+            false => "it was not there before",
+        };
+        let reason = format!("{}: {why}", called(selected));
+        plan.change(Action::Gain, path, Some(selected.fingerprint), reason);
     }
     Ok(())
 }
@@ -785,19 +828,27 @@ fn capath_steps(
     let mut wanted = Vec::new();
     let mut has_file: HashSet<Fingerprint> = HashSet::new();
     let mut removals = Vec::new();
+    let mut only = None;
     match output.existing {
         None => plan.steps.push(Step::MakeDirectory { path: output.path.clone() }),
         Some(existing) => {
             let directory = SourceId(0);
             rehash::refuse_unreadable(existing, directory)?;
             let trusted = trusted(existing);
-            let had: HashSet<Fingerprint> = existing
+            let found: HashSet<Fingerprint> = existing
                 .certificate_ids()
                 .filter(|(_, certificate)| trusted.contains(&certificate.fingerprint))
                 .filter(|(id, _)| existing.is_reachable(directory, *id))
                 .map(|(_, certificate)| certificate.fingerprint)
                 .collect();
-            gains(&output.path, &had, &selected, policy, plan)?;
+            // Without any hash link, who reads the directory reads all of it.
+            let hashed = existing.source(directory).kind == SourceKind::CaPath;
+            let had = if hashed { &found } else { &trusted };
+            // Files that stand keep their trust attributes.
+            gains(&output.path, had, &HashSet::new(), &selected, policy, plan)?;
+            if bundle_name.is_none() {
+                keep_limits(existing, &selected, plan);
+            }
             // Beside a file that rejects it, a certificate is not trusted, whatever is written.
             let rejecting = existing.occurrences().iter().find(|occurrence| {
                 let one = existing.certificate(occurrence.certificate).fingerprint;
@@ -825,39 +876,42 @@ fn capath_steps(
                     return Err(Refusal::Shrinks { gone, of, limit });
                 }
             }
-            for (file, name) in unwanted_members(existing, directory, &output.path, &chosen) {
-                let path = output.path.join(&name);
-                let certificate = existing.occurrences_of_file(file).next();
-                let certificate =
-                    certificate.map(|(_, occurrence)| existing.certificate(occurrence.certificate));
-                let what = certificate.map(called).unwrap_or_default();
-                let fingerprint = certificate.map(|certificate| certificate.fingerprint);
-                if policy.prune == PrunePolicy::Prune {
-                    plan.change(Action::Remove, &path, fingerprint, format!("{what}: not in the plan"));
-                    removals.push(Step::RemoveFile { path });
-                    removed.insert(name);
-                } else {
-                    plan.change(
-                        Action::Keep,
-                        &path,
-                        fingerprint,
-                        format!("{what}: not in the plan; --prune removes it"),
-                    );
+            let prune = policy.prune == PrunePolicy::Prune;
+            let mut unlinked = HashSet::new();
+            for member in unwanted_members(existing, directory, &output.path, &chosen) {
+                let path = output.path.join(&member.name);
+                match member.listed(existing, &chosen, prune, &path, plan) {
+                    Fate::Stays => {}
+                    Fate::Goes => {
+                        removals.push(Step::RemoveFile { path });
+                        removed.insert(member.name);
+                    }
+                    Fate::StaysUnlinked if LinkName::parse(member.name.as_bytes()).is_some() => {
+                        let what =
+                            "it is named like a link, and holds a private key or wanted certificates as well";
+                        return Err(Refusal::InTheWay { path: visible_path(&path), what });
+                    }
+                    Fate::StaysUnlinked => {
+                        unlinked.insert(member.name);
+                    }
                 }
             }
+            list_left(existing, directory, &output.path, &chosen, prune, bundle_name, plan);
             (wanted, _) = rehash::wanted(existing, directory, &removed, &[HashStyle::Canonical]);
             // What the plan leaves out gets no link that it does not have: that would be a gain.
             wanted.retain(|file| {
                 file.kind == LinkKind::Crl
                     || chosen.contains(&file.fingerprint)
-                    || had.contains(&file.fingerprint)
+                    || !prune && found.contains(&file.fingerprint)
             });
+            wanted.retain(|file| !unlinked.contains(&file.name));
+            only = prune.then_some(&chosen);
             has_file = wanted
                 .iter()
                 .filter(|file| file.kind == LinkKind::Certificate)
                 .map(|file| file.fingerprint)
                 .collect();
-            has_file.extend(found_otherwise(existing, directory));
+            has_file.extend(found_otherwise(existing, directory, only));
         }
     }
     taken.extend(bundle_name.map(lower));
@@ -880,12 +934,13 @@ fn capath_steps(
         removed: &removed,
         copies: &copies,
         allowed: Some(&chosen),
+        only,
     };
     let write = |plan: &mut Plan, selected: &Selected, name: &OsStr| {
         let path = output.path.join(name);
         plan.change(Action::Write, &path, Some(selected.fingerprint), "a file of its own");
         let bytes = block_of(selected).into_bytes();
-        plan.steps.push(Step::WriteFile { path, bytes, holds: vec![selected.fingerprint] });
+        plan.steps.push(Step::WriteFile { path, bytes, holds: vec![selected.fingerprint], others: 0 });
     };
     match policy.output_links {
         OutputLinks::Symbolic => {
@@ -926,13 +981,19 @@ fn capath_steps(
 
 /// Certificates that a look-up finds through a name that stays: a file named like a hash link (FreeBSD's stores are made
 /// of these), a file with another ending, a file elsewhere. A link to a CAfile is no file of one's own.
-fn found_otherwise(store: &Store, directory: SourceId) -> impl Iterator<Item = Fingerprint> {
+/// Where only some may be found, a file that holds another as well does not count.
+fn found_otherwise(
+    store: &Store,
+    directory: SourceId,
+    only: Option<&HashSet<Fingerprint>>,
+) -> impl Iterator<Item = Fingerprint> {
+    let counts = move |link: &&Link| {
+        let fits = |only| link.leads_to.as_ref().is_ok_and(|&file| links::holds_only(store, file, only));
+        !link.states.contains(&LinkState::ToBundle) && only.is_none_or(fits)
+    };
     store
         .certificate_ids()
-        .filter(move |(id, _)| {
-            let links = store.reachable_as(directory, *id);
-            links.iter().any(|link| !link.states.contains(&LinkState::ToBundle))
-        })
+        .filter(move |(id, _)| store.reachable_as(directory, *id).iter().any(counts))
         .map(|(_, certificate)| certificate.fingerprint)
 }
 
@@ -948,13 +1009,142 @@ fn names_taken(store: &Store, directory: &Path) -> BTreeSet<OsString> {
         .collect()
 }
 
-/// Members of an existing directory of which no certificate is wanted, under each name that is no hash link.
+/// A directory's files with trust attributes are not written anew: what a plan without a bundle says it would gain by
+/// that, it does not.
+fn keep_limits(existing: &Store, selected: &[&Selected], plan: &mut Plan) {
+    let limited = limited(existing);
+    for selected in selected.iter().filter(|selected| selected.trust.is_none()) {
+        let fingerprint = selected.fingerprint;
+        let Some(id) = existing.find(fingerprint).filter(|_| limited.contains(&fingerprint)) else {
+            continue;
+        };
+        plan.changes
+            .retain(|change| change.action != Action::Gain || change.certificate != Some(fingerprint));
+        let certificate = existing.certificate(id);
+        let Some(&place) = certificate.occurrences.first() else { continue };
+        let path = existing.file(existing.occurrence(place).file).path();
+        let reason = format!("{}: the file stays, with its trust attributes", called(certificate));
+        plan.change(Action::Keep, path, Some(fingerprint), reason);
+    }
+}
+
+/// Lists what stays trusted although the plan leaves it out: by a link to a file elsewhere or with several
+/// certificates, or in a CAfile that this run does not write.
+fn list_left(
+    existing: &Store,
+    directory: SourceId,
+    path: &Path,
+    chosen: &HashSet<Fingerprint>,
+    prune: bool,
+    bundle_name: Option<&OsStr>,
+    plan: &mut Plan,
+) {
+    let listed: HashSet<Fingerprint> = plan
+        .changes
+        .iter()
+        .filter(|change| {
+            matches!(change.action, Action::Keep | Action::Remove) && change.path.parent() == Some(path)
+        })
+        .filter_map(|change| change.certificate)
+        .collect();
+    let left_out = |one: &Fingerprint| !chosen.contains(one) && !listed.contains(one);
+    for (id, certificate) in existing.certificate_ids().filter(|_| !prune) {
+        if let Some(link) = existing.reachable_as(directory, id).first()
+            && left_out(&certificate.fingerprint)
+        {
+            let name = called(certificate);
+            let reason = format!("{name}: not in the plan, and found by this link; --prune removes that");
+            plan.change(Action::Keep, path.join(&link.name), Some(certificate.fingerprint), reason);
+        }
+    }
+    for bundle in existing.bundles_inside(directory).filter(|_| prune) {
+        let source = &existing.source(bundle).path;
+        if source.file_name() == bundle_name {
+            continue;
+        }
+        let left: HashSet<Fingerprint> = existing
+            .occurrences_of(bundle)
+            .map(|(_, occurrence)| existing.certificate(occurrence.certificate).fingerprint)
+            .filter(|one| !chosen.contains(one))
+            .collect();
+        if !left.is_empty() {
+            let reason = format!(
+                "{} not in the plan stay in it: name it with --bundle",
+                count(left.len(), "certificate")
+            );
+            plan.change(Action::Keep, source, None, reason);
+        }
+    }
+}
+
+/// A file of a directory with certificates that the plan leaves out.
+struct Unwanted {
+    file: FileId,
+    /// A name of it that is no hash link.
+    name: OsString,
+    /// Whether it holds wanted ones as well.
+    mixed: bool,
+}
+
+/// What becomes of such a file.
+enum Fate {
+    /// It goes.
+    Goes,
+    /// It stays as it is.
+    Stays,
+    /// It stays, and no link leads to it.
+    StaysUnlinked,
+}
+
+impl Unwanted {
+    /// Decides, and lists each certificate.
+    fn listed(
+        &self,
+        store: &Store,
+        chosen: &HashSet<Fingerprint>,
+        prune: bool,
+        path: &Path,
+        plan: &mut Plan,
+    ) -> Fate {
+        let others = &store.file(self.file).others;
+        let key = others.iter().any(|block| matches!(block.kind, OtherKind::PrivateKey));
+        let (fate, why) = match (prune, key, self.mixed) {
+            (true, false, false) => (Fate::Goes, "not in the plan"),
+            (true, true, _) => (
+                Fate::StaysUnlinked,
+                "not in the plan; its file holds a private key, and stays without a link",
+            ),
+            (true, false, true) => {
+                (Fate::StaysUnlinked, "not in the plan; its file holds others too, and stays without a link")
+            }
+            (false, _, false) => (Fate::Stays, "not in the plan; --prune removes it"),
+            // Told of the link that finds it, where there is one.
+            (false, _, true) => return Fate::Stays,
+        };
+        let action = if matches!(fate, Fate::Goes) { Action::Remove } else { Action::Keep };
+        for (_, occurrence) in store.occurrences_of_file(self.file) {
+            let certificate = store.certificate(occurrence.certificate);
+            if !chosen.contains(&certificate.fingerprint) {
+                let reason = format!("{}: {why}", called(certificate));
+                plan.change(action, path, Some(certificate.fingerprint), reason);
+            }
+        }
+        if matches!(fate, Fate::Goes) {
+            for block in others.iter().filter(|block| matches!(block.kind, OtherKind::Crl { .. })) {
+                plan.change(action, path, None, format!("line {}: {}", block.line, block_defects(block)));
+            }
+        }
+        fate
+    }
+}
+
+/// Members of an existing directory of which a certificate is not wanted, under each name that is no hash link.
 fn unwanted_members(
     store: &Store,
     directory: SourceId,
     path: &Path,
     chosen: &HashSet<Fingerprint>,
-) -> Vec<(FileId, OsString)> {
+) -> Vec<Unwanted> {
     let links: HashSet<&OsStr> = store
         .links_of(directory)
         .filter(|link| link.target.is_some())
@@ -963,10 +1153,11 @@ fn unwanted_members(
     let mut out = Vec::new();
     for (id, file) in store.members_of(directory) {
         let beside = store.source(file.source).inside == Some(directory);
-        let wanted = store
-            .occurrences_of_file(id)
-            .any(|(_, occurrence)| chosen.contains(&store.certificate(occurrence.certificate).fingerprint));
-        if beside || wanted || file.occurrences.is_empty() {
+        let wanted =
+            |occurrence: &Occurrence| chosen.contains(&store.certificate(occurrence.certificate).fingerprint);
+        let mixed = store.occurrences_of_file(id).any(|(_, occurrence)| wanted(occurrence));
+        let all = store.occurrences_of_file(id).all(|(_, occurrence)| wanted(occurrence));
+        if beside || all {
             continue;
         }
         // A name that a tool left behind is not ours to remove, and a link to another place goes with the links.
@@ -974,11 +1165,11 @@ fn unwanted_members(
             file.names.iter().filter(|name| name.parent() == Some(path)).filter_map(|name| name.file_name())
         {
             if !links.contains(name) && !crate::store::source::is_leftover(name.as_bytes()) {
-                out.push((id, name.to_owned()));
+                out.push(Unwanted { file: id, name: name.to_owned(), mixed });
             }
         }
     }
-    out.sort_by(|a, b| a.1.cmp(&b.1));
+    out.sort_by(|a, b| a.name.cmp(&b.name));
     out
 }
 

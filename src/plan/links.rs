@@ -52,6 +52,9 @@ pub struct Wish<'a> {
     pub copies: &'a [u32],
     /// What may become reachable that is not now; `None`: anything in the directory.
     pub allowed: Option<&'a HashSet<Fingerprint>>,
+    /// What may be found at all: a link to a file with anything else goes, and what is wanted of that file needs another
+    /// one. `None`: whatever is found now.
+    pub only: Option<&'a HashSet<Fingerprint>>,
 }
 
 /// Which links stay that nobody wants.
@@ -146,7 +149,12 @@ pub fn plan(
     });
     for link in unwanted {
         let path = directory.join(&link.name);
-        plan.change(Action::Unlink, &path, None, "nothing is found through it that is not found otherwise");
+        let left_out = |only| link.leads_to.as_ref().is_ok_and(|&file| holds_other(current, file, only));
+        let why = match wish.only {
+            Some(only) if left_out(only) => "it finds what the plan leaves out",
+            _ => "nothing is found through it that is not found otherwise",
+        };
+        plan.change(Action::Unlink, &path, None, why);
         plan.steps.push(Step::Unlink { path });
     }
     // A file that is named like a link, and is none of this hash, keeps its name.
@@ -262,7 +270,7 @@ fn other_names(current: Current<'_>, directory: &Path) -> HashSet<OsString> {
 }
 
 fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Vec<(HashLink, Target)> {
-    let Wish { wanted, styles, removed, allowed, .. } = *wish;
+    let Wish { wanted, styles, removed, allowed, only, .. } = *wish;
     let mut set = LinkSet::new();
     let mut found: HashSet<(u32, LinkKind, Fingerprint)> = HashSet::new();
     // Files that are named like a link hold their numbers: they are content, and never overwritten.
@@ -319,6 +327,14 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
         if leads_to_removed(link, Some(current), &current.store.source(current.directory).path, removed) {
             continue;
         }
+        // One look-up loads a file whole: each certificate in it is found from then on.
+        if only.is_some_and(|only| !holds_only(current.store, *file, only)) {
+            continue;
+        }
+        // What no look-up gets to is not trusted now. Elsewhere it is nobody's member, and stays so.
+        if !is_looked_up(link, styles) && link.states.contains(&LinkState::Outside) {
+            continue;
+        }
         let name = link.hash_link();
         // A link that no look-up follows now must not become one that finds what the plan leaves out.
         let permitted = |fingerprint: &Fingerprint| {
@@ -338,6 +354,16 @@ fn desired(current: Option<Current<'_>>, links: &[&Link], wish: &Wish<'_>) -> Ve
         }
     }
     set.into_links()
+}
+
+fn holds_other(current: Option<Current<'_>>, file: FileId, only: &HashSet<Fingerprint>) -> bool {
+    current.is_some_and(|current| !holds_only(current.store, file, only))
+}
+
+/// Whether a file holds no other certificates than these.
+pub fn holds_only(store: &Store, file: FileId, only: &HashSet<Fingerprint>) -> bool {
+    let mut occurrences = store.occurrences_of_file(file);
+    occurrences.all(|(_, occurrence)| only.contains(&store.certificate(occurrence.certificate).fingerprint))
 }
 
 /// What a look-up for a name's hash finds in a file, or may find: where it is doubtful how far OpenSSL gets in a file,

@@ -1,6 +1,7 @@
 //! What would be written: decided beforehand, pure, ordered, printable. `--dry-run` prints what a run applies.
 
 pub mod compact;
+pub mod dedupe;
 pub mod links;
 pub mod policy;
 pub mod rehash;
@@ -79,6 +80,8 @@ pub enum Step {
         bytes: Vec<u8>,
         /// The certificates that it must read back as, in order.
         holds: Vec<Fingerprint>,
+        /// And how many blocks that are no certificates.
+        others: usize,
     },
     /// Makes a symbolic link, or puts another in its place.
     Link {

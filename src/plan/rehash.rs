@@ -90,6 +90,7 @@ pub fn rehash(store: &Store, directory: SourceId, manner: Manner) -> Result<Reha
         removed: &removed,
         copies: &[],
         allowed: None,
+        only: None,
     };
     let links = links::plan(&path, current, &wish, &mut plan)?.links;
     let found: HashSet<&OsStr> = wanted

@@ -182,9 +182,9 @@ fn stage<'a>(
             });
         }
         for (step, file) in some.iter().zip(&mut all[start..]) {
-            if let (Step::WriteFile { bytes, holds, .. }, Some(file)) = (step, file) {
+            if let (Step::WriteFile { bytes, holds, others, .. }, Some(file)) = (step, file) {
                 let back = file.finish()?;
-                if back != *bytes || !reads_as(&back, holds) {
+                if back != *bytes || !reads_as(&back, holds, *others) {
                     return Err(Error::ReadBack { path: file.path() });
                 }
             }
@@ -206,10 +206,10 @@ fn is_mounted_on(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if Errno::from_io_error(source) == Some(Errno::BUSY))
 }
 
-/// Whether bytes hold exactly these certificates, in order, and nothing else.
-fn reads_as(bytes: &[u8], holds: &[Fingerprint]) -> bool {
+/// Whether bytes hold exactly these certificates, in order, and as many other blocks.
+fn reads_as(bytes: &[u8], holds: &[Fingerprint], others: usize) -> bool {
     let content = content::read(bytes);
-    content.others.is_empty()
+    content.others.len() == others
         && content.certificates.iter().map(|found| found.fingerprint).eq(holds.iter().copied())
 }
 

@@ -206,7 +206,13 @@ fn split(path: &Path) -> Result<(&Path, OsString)> {
 pub fn take_away(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()> {
     record.write(root)?;
     if let Some(dpkg) = dpkg.filter(|_| record.diverted) {
-        dpkg.add(&record.cert_file, &record.away)?;
+        if let Err(error) = dpkg.add(&record.cert_file, &record.away) {
+            // Nothing was done: nothing is to be undone.
+            if !is_there(root, &record.away)? {
+                Record::forget(root)?;
+            }
+            return Err(error);
+        }
     }
     let (parent, name) = split(&record.cert_file)?;
     let directory = Directory::open_to_write(root, parent)?;
@@ -235,9 +241,10 @@ pub fn give_back(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()
     if is_there(root, &record.away)? {
         let (_, away) = split(&record.away)?;
         directory.replace(&away, &name)?;
-    } else if !is_there(root, &record.cert_file)? {
-        // Both are gone: somebody else has removed the file that was away.
-        directory.link(&name, record.target.as_os_str(), false)?;
+    } else if root.read_link(&record.cert_file).ok().as_ref() != Some(&record.target) {
+        // Somebody else has removed the file that was away: there is nothing in its place, or a stub.
+        let replaces = is_there(root, &record.cert_file)?;
+        directory.link(&name, record.target.as_os_str(), replaces)?;
         directory.give(&name, record.owner)?;
     }
     directory.sync()?;
