@@ -205,14 +205,14 @@ fn split(path: &Path) -> Result<(&Path, OsString)> {
 /// [`Error::Io`]. The record then says which way a later run must go.
 pub fn take_away(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()> {
     record.write(root)?;
-    if let Some(dpkg) = dpkg.filter(|_| record.diverted) {
-        if let Err(error) = dpkg.add(&record.cert_file, &record.away) {
-            // Nothing was done: nothing is to be undone.
-            if !is_there(root, &record.away)? {
-                Record::forget(root)?;
-            }
-            return Err(error);
+    if let Some(dpkg) = dpkg.filter(|_| record.diverted)
+        && let Err(error) = dpkg.add(&record.cert_file, &record.away)
+    {
+        // Nothing was done: nothing is to be undone.
+        if !is_there(root, &record.away)? {
+            Record::forget(root)?;
         }
+        return Err(error);
     }
     let (parent, name) = split(&record.cert_file)?;
     let directory = Directory::open_to_write(root, parent)?;
