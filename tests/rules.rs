@@ -71,6 +71,7 @@ const SEVERITIES: &[(&str, &[&str])] = &[
             "expires-soon",
             "leftover-trusted",
             "legacy-label",
+            "less-readable",
             "link-loop",
             "no-hash-links",
             "not-a-ca",
@@ -964,6 +965,31 @@ fn trust(all: &mut Examples) {
         d.file("d/notes.bak", "nothing\n");
     })
     .add("leftover-trusted", NotApplicable, "no leftover", DIRECTORY, Folder::capath);
+
+    all.add("less-readable", Hit, "a CA that was copied with umask 077", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d/alpha.pem"), 0o600);
+    })
+    .at(&["d/alpha.pem"])
+    .add("less-readable", Hit, "what a link leads to", DIRECTORY, |d| {
+        d.file("elsewhere/alpha.pem", alpha().pem());
+        cases::set_mode(&d.0.join("elsewhere/alpha.pem"), 0o640);
+        d.link(&format!("d/{ALPHA}.0"), "../elsewhere/alpha.pem");
+    })
+    .add("less-readable", NearMiss, "a directory that is not everybody's either", DIRECTORY, |d| {
+        d.capath();
+        cases::set_mode(&d.0.join("d/alpha.pem"), 0o600);
+        cases::set_mode(&d.0.join("d"), 0o750);
+    })
+    .add("less-readable", NearMiss, "a file with a private key", DIRECTORY, |d| {
+        d.capath();
+        d.file("d/alpha.pem", alpha().pem() + &pem("PRIVATE KEY", &[0x5a; 64]));
+        cases::set_mode(&d.0.join("d/alpha.pem"), 0o600);
+    })
+    .add("less-readable", NotApplicable, "a bundle of one's own", FILE, |d| {
+        d.file("b.pem", alpha().pem());
+        cases::set_mode(&d.0.join("b.pem"), 0o600);
+    });
 
     all.add("writable-by-others", Hit, "a bundle", FILE, |d| {
         d.file("b.pem", alpha().pem());

@@ -162,6 +162,8 @@ pub enum Shadow {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Detail {
+    /// Not everybody may read a member of a directory that everybody may read.
+    LessReadable,
     /// The same certificate and trust again in one file.
     Duplicate,
     /// Certificates that other files have as well.

@@ -188,6 +188,10 @@ pub fn message(store: &Store, context: &Context, finding: &Finding) -> String {
             format!("{} has an {algorithm} key on an unknown curve", subject())
         }
         Detail::WeakSignature { algorithm } => format!("{} is signed with {}", subject(), visible(algorithm)),
+        Detail::LessReadable => {
+            "everybody may read the directory, and not this file: programs of other users do not find it"
+                .to_owned()
+        }
         Detail::WritableBy { kind, directory } => {
             let what = if *directory { "directory" } else { "file" };
             match kind {

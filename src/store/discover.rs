@@ -70,6 +70,8 @@ pub struct Place {
     pub identity: Option<Identity>,
     /// Who beside the owner may write the directory.
     pub writable: Option<Writable>,
+    /// The directory's mode.
+    pub mode: Option<u32>,
 }
 
 /// Everything that was found, in order: paths as named, entries by name.
@@ -118,8 +120,14 @@ pub fn discover(paths: &[PathBuf], reach: &Reach) -> Discovery {
 impl Discovery {
     fn named(&mut self, path: &Path, reach: &Reach) -> Result<()> {
         let source = SourceId(self.places.len());
-        let place =
-            || Place { path: path.to_owned(), directory: false, named: true, identity: None, writable: None };
+        let place = || Place {
+            path: path.to_owned(),
+            directory: false,
+            named: true,
+            identity: None,
+            writable: None,
+            mode: None,
+        };
         if path.as_os_str() == "-" {
             self.places.push(place());
             self.member(source, path.to_owned(), None, Access::StandardInput);
@@ -174,6 +182,7 @@ impl Discovery {
             named,
             identity: Some(seen.identity),
             writable: writable(&reach.root, path, seen),
+            mode: Some(seen.mode),
         });
         for entry in &entries {
             if let Some(target) = &entry.target

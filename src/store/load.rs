@@ -100,6 +100,7 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Store {
         named: true,
         identity: None,
         writable: None,
+        mode: None,
     });
     discovery.members.push(Member {
         source: SourceId(0),
@@ -138,6 +139,7 @@ impl Assembly {
                 inside: None,
                 identity: place.identity,
                 writable: place.writable,
+                mode: place.mode,
                 named: place.named,
             })
             .collect();
@@ -314,6 +316,7 @@ impl Assembly {
                     inside: Some(directory),
                     identity: None,
                     writable: None,
+                    mode: None,
                     named: false,
                 };
                 self.store.sources.push(source);

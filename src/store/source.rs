@@ -57,6 +57,8 @@ pub struct Source {
     pub identity: Option<Identity>,
     /// Who beside the owner may write the directory.
     pub writable: Option<Writable>,
+    /// The directory's mode.
+    pub mode: Option<u32>,
     /// Whether the user named it.
     pub named: bool,
 }

@@ -24,6 +24,7 @@ mod leftover_trusted;
 mod legacy_label;
 mod legacy_link;
 mod legacy_version;
+mod less_readable;
 mod link_loop;
 mod link_out_of_root;
 mod link_outside;
@@ -107,6 +108,7 @@ pub static RULES: &[Rule] = &[
     legacy_label::RULE,
     leftover_trusted::RULE,
     writable_by_others::RULE,
+    less_readable::RULE,
     size_limit::RULE,
     not_regular::RULE,
     leftover::RULE,
