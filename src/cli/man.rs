@@ -143,7 +143,17 @@ The bundle holds CERTIFICATE blocks of 64 columns and nothing else, mode 0644. T
 named by its CN, and HASH.N links to bare file names. What is written is read back before it takes its name. A second run
 writes nothing.
 .PP
-In an existing directory entries stay unless \-\-prune is given.
+A file that is replaced keeps its owner, group, mode and extended attributes; where a new file cannot be given them, nothing
+is replaced. A file that holds a private key is never replaced or removed.
+.PP
+In an existing directory entries stay unless \-\-prune is given. What is not in the plan and stays trusted is listed.
+.PP
+The directories that are written in are locked (flock(2)) from before the reading to after the writing. Where what was read
+has changed meanwhile, castore begins anew, three times at most.
+.PP
+Nobody can give another file the name of one that something is mounted on, as container engines do with single files.
+\-\-in\-place writes into that file itself: readers may see part of each for a moment. Any other file is renamed over all the
+same.
 .SH EXAMPLES
 .TP
 castore compact /etc/ssl/certs \-\-bundle ca.crt \-\-capath certs
@@ -161,7 +171,8 @@ OpenSSL's defaults parse OPENSSLDIR/cert.pem for every context. On Debian and Ub
 directory beside it would give each certificate on demand. \fBtune apply\fR takes that one file away; the public bundle
 stays whole.
 .PP
-It refuses unless, at that moment, a look\-up by hash finds every certificate of the bundle. It writes its record
+It refuses unless, at that moment, a look\-up by hash finds every certificate of the bundle, with the same trust attributes,
+in files that everybody may read who may read the bundle, and nothing of their subjects that the bundle hides now. It writes its record
 (/var/lib/castore/undo.json) first, adds a diversion to dpkg's table where there is one (\fBdpkg\-divert \-\-local\fR, so that
 an upgrade of package openssl does not bring the file back), and renames the link to cert.pem.castore. A run that was
 killed on the way is finished by the next \fBapply\fR or \fBundo\fR. It acts on the layout of Debian and Ubuntu alone;
@@ -374,7 +385,7 @@ Done. Findings do not change this.
 \fBaudit\fR: there are findings at or above \-\-fail\-on. \fBcompact\fR and \fBrehash\fR with \-\-check: something would change.
 .TP
 2
-No answer: bad usage, a named path that cannot be read, a refused write, a library that cannot be measured. Nothing was changed; \fBrehash\fR does the other
+No answer: bad usage, a named path that cannot be read, a refused write, a library that cannot be measured. Nothing was changed, unless the message says what was; \fBrehash\fR does the other
 directories all the same.
 .SH FILES
 .TP

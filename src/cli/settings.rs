@@ -464,6 +464,13 @@ pub fn policy(arguments: &Compact) -> std::result::Result<Policy, Failure> {
 /// Where a file is written: a link is followed, so that the file behind it changes and the link stays. The second value
 /// says whether a file is there.
 pub fn resolve_output(root: &Root, path: &Path) -> Result<(PathBuf, bool)> {
+    if path.as_os_str().as_bytes().ends_with(b"/") {
+        return Err(Error::io(
+            "write",
+            path,
+            io::Error::other("its name ends with a slash: it would be a directory"),
+        ));
+    }
     let real = root.follow(path).map_err(|error| Error::io("follow the link", path, error))?;
     match root.look_at_link(&real) {
         Ok(seen) if seen.kind == FileType::RegularFile => Ok((real, true)),

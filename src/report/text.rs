@@ -533,13 +533,14 @@ const ACTIONS: [(&str, &str); 8] = [
 
 fn describe(source: &SourceRow, report: &Report) -> String {
     let certificates = |number| count(number, "certificate");
+    let held = match source.certificates - source.unique {
+        0 => certificates(source.certificates),
+        _ => format!("{} ({} distinct)", certificates(source.certificates), source.unique),
+    };
     match source.kind {
         "capath" => {
-            let mut text = format!(
-                "CApath, {} in its own files, {} found by hash",
-                certificates(source.certificates),
-                source.reachable.unwrap_or(0)
-            );
+            let mut text =
+                format!("CApath, {held} in its own files, {} found by hash", source.reachable.unwrap_or(0));
             if let [first, rest @ ..] = source.only_here.as_slice() {
                 let subject = report
                     .certificates
@@ -556,11 +557,7 @@ fn describe(source: &SourceRow, report: &Report) -> String {
             text
         }
         "bundle" => {
-            let copies = source.certificates - source.unique;
-            let mut text = format!("CAfile, {}", certificates(source.certificates));
-            if copies > 0 {
-                text.push_str(&format!(" ({} distinct)", source.unique));
-            }
+            let mut text = format!("CAfile, {held}");
             let inside = source.inside.and_then(|id| report.sources.get(id));
             if let (Some(found), Some(directory)) = (source.reachable, inside) {
                 let directory = visible(&directory.path);
@@ -573,7 +570,7 @@ fn describe(source: &SourceRow, report: &Report) -> String {
             text
         }
         "directory" => {
-            format!("directory without hash links, {} in its own files", certificates(source.certificates))
+            format!("directory without hash links, {held} in its own files")
         }
         "certificate" => "one certificate".to_owned(),
         "pkcs7" => format!("PKCS#7, {}", certificates(source.certificates)),
