@@ -607,7 +607,7 @@ fn rehash_dates_its_links_and_not_the_directory() {
 /// Whether what takes minutes is to run, and can: it needs root, for chroot and mount. In each test a namespace of its
 /// own has the mounts.
 fn full(tools: &[&str]) -> bool {
-    if std::env::var_os("RUN_FULL").is_none_or(|value| value != "1") {
+    if !support::is_full() {
         return false;
     }
     if !rustix::process::geteuid().is_root() {

@@ -4,9 +4,10 @@
 #   tests/setup.sh
 #
 # Tools:    openssl with c_rehash, certtool (gnutls-bin), python3 with ssl, strace,
-#           groff (groff-base), trust (p11-kit), apt-get and dpkg-deb; Go 1.19 (golang-1.19-go);
-#           Java 17 (openjdk-17-jdk-headless); with RUN_FULL=1 also debootstrap, lintian and rpm. Root gets
-#           the missing ones by apt-get; anybody else is told what is missing.
+#           groff (groff-base), trust (p11-kit), apt-get and dpkg-deb, curl, wget, perl with
+#           IO::Socket::SSL; Go 1.19 (golang-1.19-go); Java 17 (openjdk-17-jdk-headless); with RUN_FULL=1
+#           also debootstrap, lintian, rpm and the clients of benches/clients/packages. Root gets the
+#           missing ones by apt-get; anybody else is told what is missing.
 # Material: below target/material, or below $CASTORE_TEST_MATERIAL:
 #
 #   stock/VERSION              version of Debian's package ca-certificates
@@ -101,10 +102,19 @@ missing_packages() {
     has strace || printf 'strace '
     has groff || printf 'groff-base '
     has trust || printf 'p11-kit '
+    has curl || printf 'curl '
+    has wget || printf 'wget '
+    perl -MIO::Socket::SSL -e 1 2>/dev/null || printf 'libio-socket-ssl-perl '
+    # What tests/clients.rs lays its stores over.
+    [ -d /usr/share/ca-certificates ] || printf 'ca-certificates '
     if [ "${RUN_FULL:-}" = 1 ]; then
         has debootstrap || printf 'debootstrap '
         has lintian || printf 'lintian '
         has rpm || printf 'rpm '
+        while read -r package; do
+            if [ "$package" = nodejs ] && has node; then continue; fi
+            dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' ok installed' || printf '%s ' "$package"
+        done <benches/clients/packages
     fi
     { has python3 && python3 -c 'import ssl' 2>/dev/null; } || printf 'python3 '
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from layouts import BUNDLE
+from layouts import BUNDLE, WITHOUT_FILE
 from namespaces import MOUNTS, PATH, clean_environment
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -28,6 +28,10 @@ class Client:
     # What tells whether the layout is accepted, where the measured command makes no connection.
     accept: list[str] | None = None
     extra: dict[str, str] = field(default_factory=dict)
+    # It is asked for acceptance alone: the same program with another way to name the store.
+    untimed: bool = False
+    # The layouts that it refuses: those of a client that names OpenSSL's default file itself, where that is not the bundle.
+    refuses: tuple[str, ...] = ()
     # Builds it, where that is needed, and returns why that failed, or nothing.
     build: Callable[[], str] | None = None
     # Why it cannot be run, where that is so.
@@ -74,6 +78,39 @@ def interpreted() -> list[Client]:
                 'Net::SSLeay::SSLeay_version()']),
         Client("pycurl", "pycurl on libcurl-gnutls, request x 10",
                [*python, program("pycurl_get.py"), "PORT", "N"], curl_version, count=10),
+    ]
+
+
+def other_ways() -> list[Client]:
+    """How else these programs are told of a store."""
+    python = ["python3", "-B"]
+    version = ["python3", "-c", "import platform; print('Python', platform.python_version())"]
+    handshake = [*python, program("handshake.py"), "PORT", "1"]
+    requests = [*python, program("requests_get.py"), "PORT"]
+    requests_version = [*python, "-c", "import requests; print('requests', requests.__version__)"]
+    curl_version = ["curl", "--version"]
+
+    def way(key: str, title: str, command: list[str], version: list[str],
+            refuses: tuple[str, ...] = ()) -> Client:
+        return Client(key, title, command, version, untimed=True, refuses=refuses)
+
+    return [
+        way("python-capath", "Python `capath=` the directory", [*handshake, "--capath", MOUNTS["certs"]], version),
+        way("python-openssl-cafile", "Python `cafile=get_default_verify_paths().openssl_cafile`",
+            [*handshake, "--openssl-cafile"], version, refuses=WITHOUT_FILE),
+        way("requests-file", "Python requests `verify=` the bundle", [*requests, CAFILE], requests_version),
+        way("requests-directory", "Python requests `verify=` the directory", [*requests, MOUNTS["certs"]],
+            requests_version),
+        way("ruby-default-file", "Ruby `cafile: OpenSSL::X509::DEFAULT_CERT_FILE`",
+            ["ruby", program("default_file.rb"), "PORT"], ["ruby", "-e", 'puts "Ruby #{RUBY_VERSION}"'],
+            refuses=WITHOUT_FILE),
+        way("php-default-file", "PHP `cafile` = `openssl_get_cert_locations()['default_cert_file']`",
+            ["php", "-d", "display_errors=1", program("default_file.php"), "PORT"],
+            ["php", "-r", "echo 'PHP ', PHP_VERSION;"], refuses=WITHOUT_FILE),
+        # Where the file is there, curl looks into the directory that it has built in as well.
+        way("curl-cacert", f"`curl --cacert {MOUNTS['ssl']}/cert.pem`",
+            ["curl", "-sS", "-o", "/dev/null", "--cacert", f"{MOUNTS['ssl']}/cert.pem", "https://localhost:PORT/"],
+            curl_version, refuses=tuple(one for one in WITHOUT_FILE if one != "stub")),
     ]
 
 
@@ -159,4 +196,4 @@ def find_version(client: Client) -> str:
 
 
 def every(target: Path, material: Path) -> list[Client]:
-    return [*interpreted(), *processes(), go(target, material), rustls(target), *node()]
+    return [*interpreted(), *processes(), go(target, material), rustls(target), *node(), *other_ways()]

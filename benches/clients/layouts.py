@@ -9,8 +9,13 @@ from namespaces import MOUNTS, Namespace
 
 BUNDLE = "ca-certificates.crt"
 BLOCK = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n", re.DOTALL)
-# Column heads, in the order of the table.
+# Column heads, in the order of the table of times.
 LAYOUTS = ("shipped", "compacted", "twice", "split", "one-certificate bundle")
+# And of the table of who accepts what: what castore makes of the shipped one.
+CHANGED = ("shipped", "compacted", "absent", "stub", "undone", "hook: dedupe", "hook: split")
+# Where OpenSSL's default file is not the bundle any more.
+WITHOUT_FILE = ("absent", "stub", "hook: split")
+HOOK = Path(__file__).resolve().parents[2] / "packaging/zz-castore"
 
 
 @dataclass
@@ -65,6 +70,15 @@ def openssl_folder(image: Path, target: Path) -> Path:
     return target
 
 
+def make_state(target: Path) -> Path:
+    """A /var/lib with what dpkg-divert needs, and nothing of the machine's."""
+    for folder in ("dpkg/info", "dpkg/updates"):
+        (target / folder).mkdir(parents=True)
+    for name in ("status", "available", "diversions"):
+        (target / "dpkg" / name).touch()
+    return target
+
+
 def make_shipped(stock: Path, work: Path, root: Path, home: str) -> dict[str, Path]:
     """Debian's store with the test CA, which its own update-ca-certificates puts in, as on any machine."""
     image = stock / "image"
@@ -75,16 +89,112 @@ def make_shipped(stock: Path, work: Path, root: Path, home: str) -> dict[str, Pa
         "ssl": openssl_folder(image, folder / "ssl"),
         "share": copy(image / "usr/share/ca-certificates", work / "share"),
         "local": work / "local",
+        "state": make_state(work / "state"),
     }
     parts["local"].mkdir()
     shutil.copy(root, parts["local"] / "castore-test.crt")
-    inside = Namespace(parts, home)
-    result = inside.run(["sh", str(image / "usr/sbin/update-ca-certificates"), "--certsconf",
-                         str(image / "etc/ca-certificates.conf"), "--hooksdir", ""])
-    inside.close()
-    if result.status or "1 added" not in result.output:
-        raise SystemExit(f"benches/clients: update-ca-certificates did not add the test CA: {result.output}")
+    output = run_inside(parts, home, [update(stock)])
+    if "1 added" not in output:
+        raise SystemExit(f"benches/clients: update-ca-certificates did not add the test CA: {output}")
     return parts
+
+
+def update(stock: Path, hooks: Path | str = "") -> list[str]:
+    """The package's own updater."""
+    image = stock / "image"
+    return ["sh", str(image / "usr/sbin/update-ca-certificates"), "--certsconf",
+            str(image / "etc/ca-certificates.conf"), "--hooksdir", str(hooks)]
+
+
+def run_inside(parts: dict[str, Path], home: str, commands: list[list[str]]) -> str:
+    """What the last of the commands printed; each of them must succeed."""
+    inside = Namespace(parts, home)
+    try:
+        for command in commands:
+            result = inside.run(command)
+            if result.status:
+                raise SystemExit(f"benches/clients: {' '.join(command)}: status {result.status}: {result.output}")
+        return result.output
+    finally:
+        inside.close()
+
+
+def make_hooks(folder: Path, mode: str, castore: Path) -> Path:
+    """A directory with the package's hook, which calls this program with a policy of its own."""
+    hooks = folder / "update.d"
+    hooks.mkdir(parents=True)
+    policy = folder / "hook.conf"
+    policy.write_text(f"mode = {mode}\n", encoding="ascii")
+    text = HOOK.read_text(encoding="utf-8")
+    installed = "/usr/bin/castore"
+    assert text.count(f"{installed} hook") == 1
+    text = text.replace(f"{installed} hook", f"{castore} hook --config {policy}").replace(installed, str(castore))
+    (hooks / HOOK.name).write_text(text, encoding="utf-8")
+    (hooks / HOOK.name).chmod(0o755)
+    return hooks
+
+
+def tree(folder: Path) -> dict[str, tuple]:
+    """Everything that `castore tune undo` is to restore: kind, mode, owner, where links point, what files hold."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        about = path.lstat()
+        content = path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(folder))] = (about.st_mode, about.st_uid, about.st_gid, content)
+    return found
+
+
+class Changed:
+    """Makes the layouts of CHANGED: each is a copy of the shipped one on which castore itself has worked."""
+
+    def __init__(self, stores: Stores, stock: Path, work: Path, home: str, castore: Path) -> None:
+        self.shipped = stores.parts["shipped"]
+        self.compacted = stores.parts["compacted"]
+        self.stock, self.work, self.home, self.castore = stock, work, home, castore
+
+    def all(self) -> dict[str, dict[str, Path]]:
+        tune = [str(self.castore), "tune"]
+        apply = [*tune, "apply", "--without-hook"]
+        undone = self.changed("undone", [apply, [*tune, "undo"]])
+        for part in ("certs", "ssl"):
+            if tree(undone[part]) != tree(self.shipped[part]):
+                raise SystemExit(f"benches/clients: castore tune undo: {MOUNTS[part]} is not as it was")
+        if (undone["state"] / "dpkg/diversions").read_text():
+            raise SystemExit("benches/clients: castore tune undo: a diversion is left")
+        layouts = (self.shipped, self.compacted, self.changed("absent", [apply]),
+                   self.changed("stub", [[*apply, "--cert-file", "stub"]]), undone, self.deduplicated(),
+                   self.looked_after([apply]))
+        return dict(zip(CHANGED, layouts))
+
+    def changed(self, name: str, commands: list[list[str]]) -> dict[str, Path]:
+        parts = {part: copy(path, self.work / name / part) for part, path in self.shipped.items()}
+        run_inside(parts, self.home, commands)
+        return parts
+
+    def deduplicated(self) -> dict[str, Path]:
+        """An administrator adds a root that the package has; the updater writes it twice, the hook once."""
+        name = "hook-dedupe"
+        parts = self.changed(name, [["true"]])
+        root = next((parts["share"] / "mozilla").glob("*.crt"))
+        shutil.copy(root, parts["local"] / "repeated.crt")
+        every = len(blocks(self.shipped["certs"] / BUNDLE))
+        run_inside(parts, self.home, [update(self.stock)])
+        assert len(blocks(parts["certs"] / BUNDLE)) == every + 1
+        hooks = make_hooks(self.work / name, "dedupe", self.castore)
+        run_inside(parts, self.home, [update(self.stock, hooks)])
+        if len(blocks(parts["certs"] / BUNDLE)) != every:
+            raise SystemExit("benches/clients: castore hook: the repeated certificate is still there")
+        return parts
+
+    def looked_after(self, commands: list[list[str]]) -> dict[str, Path]:
+        """The default file is away when the updater runs; the hook finds everything by hash, and leaves it so."""
+        name = "hook-split"
+        parts = self.changed(name, commands)
+        hooks = make_hooks(self.work / name, "split", self.castore)
+        run_inside(parts, self.home, [update(self.stock, hooks)])
+        if (parts["ssl"] / "cert.pem").is_symlink():
+            raise SystemExit("benches/clients: castore hook: OpenSSL's default file is back")
+        return parts
 
 
 def make_layouts(stock: Path, work: Path, root: Path, home: str, castore: Path) -> Stores:
@@ -93,13 +203,8 @@ def make_layouts(stock: Path, work: Path, root: Path, home: str, castore: Path) 
 
     compacted = work / "compacted"
     compacted.mkdir()
-    inside = Namespace(shipped, home)
-    result = inside.run([str(castore), "compact", MOUNTS["certs"], "--bundle", str(compacted / BUNDLE),
-                         "--capath", str(compacted)])
-    inside.close()
-    if result.status:
-        raise SystemExit(f"benches/clients: castore compact failed: {result.output}")
-
+    run_inside(shipped, home, [[str(castore), "compact", MOUNTS["certs"], "--bundle", str(compacted / BUNDLE),
+                                "--capath", str(compacted)]])
     twice = copy(shipped["certs"], work / "twice")
     (twice / BUNDLE).write_text("".join(every) * 2, encoding="ascii")
 

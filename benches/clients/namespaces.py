@@ -19,6 +19,8 @@ MOUNTS = {
     "ssl": "/usr/lib/ssl",
     "share": "/usr/share/ca-certificates",
     "local": "/usr/local/share/ca-certificates",
+    # dpkg's table of diversions, and what castore remembers.
+    "state": "/var/lib",
 }
 # The distribution's programs alone: those of /usr/local and of a user's HOME have libraries of their own.
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"

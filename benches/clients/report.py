@@ -32,6 +32,14 @@ def clients_table(clients: list[Client], times: dict, accepted: dict) -> str:
     return "\n".join(lines)
 
 
+def acceptance_table(clients: list[Client], accepted: dict, layouts: tuple[str, ...]) -> str:
+    lines = ["| A accepts, R refuses | " + " | ".join(layouts) + " |", "|---" * (len(layouts) + 1) + "|"]
+    for client in clients:
+        mine = accepted[client.key]
+        lines.append(f"| {client.title} | " + " | ".join("A" if mine[one] else "**R**" for one in layouts) + " |")
+    return "\n".join(lines)
+
+
 def scale_table(rows: list[Scale], stock_count: int) -> str:
     heads = ["OpenSSL", *[f"{size:,}" for size in SIZES], f"stock bundle ({stock_count})", "line, 1 to 144",
              "line, 1 to 1,000", "CApath alone"]
@@ -62,10 +70,11 @@ def release() -> str:
     return "unknown system"
 
 
-def circumstances(command: str, runs: str) -> str:
+def circumstances(command: str, runs: str, loaded: bool = True) -> str:
+    """What was run, when, where; how busy the machine was matters to times alone."""
     today = datetime.date.today().isoformat()
-    return (f"Written on {today} by `{command}`: {runs}. {processor()}, {os.cpu_count()} cores, "
-            f"load {os.getloadavg()[1]:.1f} at the end; {release()}, Linux {os.uname().release}.")
+    machine = f"{processor()}, {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f} at the end; " if loaded else ""
+    return f"Written on {today} by `{command}`: {runs}. {machine}{release()}, Linux {os.uname().release}."
 
 
 def client_versions(clients: list[Client], versions: dict[str, str], left_out: list[Client]) -> str:

@@ -63,6 +63,11 @@ pub fn in_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }
 
+/// Whether what takes minutes is to run as well (`make test-full`).
+pub fn is_full() -> bool {
+    std::env::var_os("RUN_FULL").is_some_and(|value| value == "1")
+}
+
 /// Says that something is missing: a failure in CI, a line elsewhere.
 fn missing(what: &str) {
     assert!(!in_ci(), "CI=true, but missing: {what} (tests/setup.sh brings it)");
