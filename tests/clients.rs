@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::io::Write as _;
 use std::path::Path;
 
 /// Those that the other tests need as well, or that take a moment to install. With RUN_FULL=1 it is all of them.
@@ -14,7 +15,7 @@ fn every_client_accepts_what_it_accepted() {
     // Mount namespaces are root's.
     if !rustix::process::geteuid().is_root() {
         assert!(!support::in_ci(), "must be root");
-        eprintln!("skipped: must be root");
+        let _ = writeln!(std::io::stderr(), "skipped: must be root");
         return;
     }
     if support::skip_without(&["python3", "openssl", "unshare", "curl", "wget", "certtool"]) {
