@@ -135,7 +135,7 @@ fn report(root: &Root) -> Result<(), Failure> {
 
 /// Takes exact duplicates out of the bundle, and nothing else: neither what has expired, nor what is no CA.
 fn dedupe(root: &Root) -> Result<(), Failure> {
-    let Some(bundle) = settings::default_bundle(root) else { return Ok(()) };
+    let Some(bundle) = settings::default_bundle(root)? else { return Ok(()) };
     let parent = bundle.parent().unwrap_or(Path::new("/"));
     let lock = &lock(root, &[parent.to_owned()], LIMIT)?;
     let (bytes, seen) = read::regular_seen(root, &bundle)?;
@@ -169,8 +169,11 @@ fn split(inside: &Inside) -> Outcome {
         return Ok(Status::Done);
     }
     let restore = |why: &str| -> Outcome {
-        if !matches!(system.default_file, DefaultFile::Link(_)) {
-            put_back(&system.root, &record)?;
+        match system.default_file {
+            DefaultFile::Link(_) if record.direction == Direction::Restored => {}
+            // A run that was killed may have put the link back, and not have said so.
+            DefaultFile::Link(_) => restored(&system.root, &record)?,
+            _ => put_back(&system.root, &record)?,
         }
         note(&format!("hook: {} is a link to the bundle again: {why}", visible_path(&record.cert_file)));
         Ok(Status::Done)
@@ -194,6 +197,10 @@ fn put_back(root: &Root, record: &Record) -> Result<(), Failure> {
     let replaces = crate::write::undo::is_there(root, &record.cert_file)?;
     directory.link(name, record.target.as_os_str(), replaces)?;
     directory.sync()?;
+    restored(root, record)
+}
+
+fn restored(root: &Root, record: &Record) -> Result<(), Failure> {
     Record { direction: Direction::Restored, ..record.clone() }.write(root)?;
     Ok(())
 }

@@ -247,9 +247,13 @@ pub fn named_variables() -> Vec<(&'static str, OsString)> {
 }
 
 /// The first bundle of a distribution that is there.
-pub fn default_bundle(root: &Root) -> Option<PathBuf> {
-    let bundle = DISTRIBUTION_BUNDLES.iter().map(PathBuf::from).find(|path| root.look(path).is_ok())?;
-    root.follow(&bundle).ok()
+pub fn default_bundle(root: &Root) -> Result<Option<PathBuf>> {
+    for path in DISTRIBUTION_BUNDLES.iter().map(Path::new) {
+        if root.has(path)? {
+            return root.follow(path).map(Some).map_err(|error| Error::io("follow the link", path, error));
+        }
+    }
+    Ok(None)
 }
 
 /// What OpenSSL's defaults lead to when no variable is set.

@@ -12,6 +12,7 @@ use super::run::{Outcome, lock};
 use super::{Failure, Status, settings};
 use crate::audit::{Context, OpensslDefaults};
 use crate::cost::estimate::{self, Family, Layout, Load, Openssl};
+use crate::error::Error;
 use crate::escape::visible_path;
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS};
 use crate::pem::encode::encode;
@@ -74,12 +75,12 @@ pub struct System {
 impl System {
     pub fn survey(inside: &Inside) -> Result<Self, Failure> {
         let root = settings::root(inside)?;
-        let openssl_dir = openssl_dir(&root);
+        let openssl_dir = openssl_dir(&root)?;
         let default_file = match &openssl_dir {
             Some(directory) => default_file(&root, &directory.join(CERT_FILE))?,
             None => DefaultFile::Absent,
         };
-        let dpkg = Dpkg::of(&root, inside.root.as_deref());
+        let dpkg = Dpkg::of(&root, inside.root.as_deref())?;
         let record = Record::read(&root)?;
         let distribution = distribution(&root);
         let root_path = inside.root.clone();
@@ -125,12 +126,14 @@ impl System {
             Some(dpkg) => dpkg.diverted_to(&file)? == Some(self.away()),
             None => false,
         };
-        let link = self.root.read_link(&self.away()).ok();
+        let link = self.root.link_at(&self.away())?;
         if !diverted && link.is_none() {
             return Ok(None);
         }
-        let owner =
-            self.root.look_at_link(&self.away()).map(|seen| (seen.user, seen.group)).unwrap_or_default();
+        let owner = match link {
+            Some(_) => owner(&self.root, &self.away())?,
+            None => (0, 0),
+        };
         let target = link.unwrap_or_else(|| PathBuf::from(BUNDLE));
         Ok(Some(Record::new(&file, &target, owner, diverted)))
     }
@@ -308,9 +311,19 @@ impl Read {
     }
 }
 
-fn openssl_dir(root: &Root) -> Option<PathBuf> {
-    let mut known = OPENSSL_DIRS.iter().map(PathBuf::from);
-    known.find(|directory| root.look(&directory.join(CERT_DIR)).is_ok())
+fn openssl_dir(root: &Root) -> Result<Option<PathBuf>, Failure> {
+    for directory in OPENSSL_DIRS.iter().map(PathBuf::from) {
+        if root.has(&directory.join(CERT_DIR))? {
+            return Ok(Some(directory));
+        }
+    }
+    Ok(None)
+}
+
+/// The user and group of a link.
+fn owner(root: &Root, path: &Path) -> Result<(u32, u32), Failure> {
+    let seen = root.look_at_link(path).map_err(|error| Error::io("look at", path, error))?;
+    Ok((seen.user, seen.group))
 }
 
 fn default_file(root: &Root, path: &Path) -> Result<DefaultFile, Failure> {
@@ -451,7 +464,7 @@ fn status(arguments: &TuneStatus) -> Outcome {
 /// no such directory.
 pub fn lock_default_file(inside: &Inside, limit: Duration) -> Result<Option<Lock>, Failure> {
     let root = settings::root(inside)?;
-    openssl_dir(&root).map(|directory| lock(&root, &[directory], limit)).transpose()
+    openssl_dir(&root)?.map(|directory| lock(&root, &[directory], limit)).transpose()
 }
 
 fn apply(arguments: &TuneApply) -> Outcome {
@@ -504,8 +517,7 @@ fn apply(arguments: &TuneApply) -> Outcome {
                     visible_path(system.away())
                 )));
             }
-            let owner =
-                system.root.look_at_link(&file).map(|seen| (seen.user, seen.group)).unwrap_or_default();
+            let owner = owner(&system.root, &file)?;
             Record::new(&file, target, owner, system.dpkg.is_some())
         }
         (DefaultFile::Absent, Some(record)) => record,

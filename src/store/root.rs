@@ -13,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags};
+use rustix::io::{Errno, retry_on_intr};
 use walkdir::WalkDir;
 
 use super::source::Identity;
@@ -20,6 +21,9 @@ use crate::error::{Error, Result};
 
 /// How many links are followed by hand; the kernel's own limit.
 const MOST_LINKS: usize = 40;
+
+/// How often a path is resolved again where the kernel could not be sure.
+const MOST_ATTEMPTS: u32 = 100;
 
 /// The directory in which absolute paths start.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +79,7 @@ impl Root {
         let root = Self(Some(Arc::new(handle)));
         match root.look(Path::new("/")) {
             Ok(_) => Ok(root),
-            Err(error) if matches!(error.raw_os_error(), Some(code) if code == rustix::io::Errno::NOSYS.raw_os_error()) =>
+            Err(error) if matches!(error.raw_os_error(), Some(code) if code == Errno::NOSYS.raw_os_error()) =>
             {
                 let reason =
                     io::Error::other("this kernel has no openat2 (Linux 5.6), which keeps links inside");
@@ -96,15 +100,47 @@ impl Root {
     /// # Errors
     /// What the system says.
     pub fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-        Ok(match &self.0 {
-            None => rustix::fs::open(path, flags, Mode::empty())?,
-            Some(root) => {
-                // An absolute path starts at the root as well: RESOLVE_IN_ROOT sees to that.
-                let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-                let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-                rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)?
+        let Some(root) = &self.0 else {
+            return Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?);
+        };
+        // An absolute path starts at the root as well: RESOLVE_IN_ROOT sees to that.
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let mut attempts = 0;
+        loop {
+            match retry_on_intr(|| rustix::fs::openat2(root, path, flags, Mode::empty(), resolve)) {
+                // A name was changed somewhere while the kernel followed `..`: openat2(2) asks to try again.
+                Err(Errno::AGAIN) if attempts < MOST_ATTEMPTS => attempts += 1,
+                opened => return Ok(opened?),
             }
-        })
+        }
+    }
+
+    /// Whether there is anything at a path, links followed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system does not say: that is not absence.
+    pub fn has(&self, path: &Path) -> Result<bool> {
+        present(self.look(path)).map_err(|error| Error::io("look at", path, error))
+    }
+
+    /// Where a link points; `None` where there is nothing, or no link.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system does not say.
+    pub fn link_at(&self, path: &Path) -> Result<Option<PathBuf>> {
+        match self.read_link(path) {
+            Ok(target) => Ok(Some(target)),
+            Err(error)
+                if matches!(
+                    Errno::from_io_error(&error),
+                    Some(Errno::INVAL | Errno::NOENT | Errno::NOTDIR)
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(Error::io("look at", path, error)),
+        }
     }
 
     /// What stands at a path, links followed.
@@ -215,7 +251,7 @@ impl Root {
                 Err(error) => return Err(error),
             }
         }
-        Err(rustix::io::Errno::LOOP.into())
+        Err(Errno::LOOP.into())
     }
 
     /// A path without `..`, where that leads to the same directory: a name before `..` may be a link, and `..` then leads
@@ -264,6 +300,16 @@ impl Root {
             ahead.extend(steps(&target));
         }
         false
+    }
+}
+
+fn present(seen: io::Result<Seen>) -> io::Result<bool> {
+    match seen {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -324,8 +324,14 @@ impl Directory {
     }
 
     /// Removes a directory inside, if nothing is in it.
-    pub fn remove_empty(&self, name: &OsStr) {
-        let _ = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn remove_empty(&self, name: &OsStr) -> Result<()> {
+        match retry_on_intr(|| rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)) {
+            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+            Err(error) => Err(Error::io("remove", self.path.join(name), error)),
+        }
     }
 
     /// Removes a name. One that is gone already is no error.

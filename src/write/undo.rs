@@ -6,7 +6,7 @@
 //! puts the old link back over whatever stands there at once.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -122,8 +122,7 @@ impl Record {
             Err(error) => return Err(error),
         }
         let parent = Directory::open(root, path.parent().unwrap_or(Path::new("/")))?;
-        parent.remove_empty(path.file_name().unwrap_or_default());
-        Ok(())
+        parent.remove_empty(path.file_name().unwrap_or_default())
     }
 }
 
@@ -136,10 +135,12 @@ pub struct Dpkg {
 
 impl Dpkg {
     /// The table of a system that has dpkg; `None` where there is no such system.
-    #[must_use]
-    pub fn of(root: &Root, path: Option<&Path>) -> Option<Self> {
-        root.look(Path::new("/var/lib/dpkg/status")).ok()?;
-        Some(Self { root: path.map(Path::to_owned) })
+    ///
+    /// # Errors
+    /// [`Error::Io`] where that cannot be seen.
+    pub fn of(root: &Root, path: Option<&Path>) -> Result<Option<Self>> {
+        let there = root.has(Path::new("/var/lib/dpkg/status"))?;
+        Ok(there.then(|| Self { root: path.map(Path::to_owned) }))
     }
 
     fn run(&self, arguments: &[&OsStr]) -> Result<Vec<u8>> {
@@ -150,11 +151,19 @@ impl Dpkg {
         if let Some(root) = &self.root {
             command.env_remove("DPKG_ROOT").arg("--root").arg(root);
         }
-        let output = command.args(arguments).stdin(Stdio::null()).output().map_err(fail)?;
-        if output.status.success() {
-            return Ok(output.stdout);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(fail)?;
+        // Not `Command::output`, which panics where a pipe cannot be read. What dpkg-divert says fits into a pipe.
+        let (mut answer, mut complaint) = (Vec::new(), Vec::new());
+        let read = child.stdout.take().map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut answer));
+        let read =
+            read.and_then(|_| child.stderr.take().map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut complaint)));
+        let status = child.wait().map_err(fail)?;
+        read.map_err(fail)?;
+        if status.success() {
+            return Ok(answer);
         }
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = String::from_utf8_lossy(&complaint);
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it gives no reason");
         Err(fail(io::Error::other(crate::escape::visible(line.trim()).into_owned())))
     }
@@ -241,7 +250,7 @@ pub fn give_back(root: &Root, dpkg: Option<&Dpkg>, record: &Record) -> Result<()
     if is_there(root, &record.away)? {
         let (_, away) = split(&record.away)?;
         directory.replace(&away, &name)?;
-    } else if root.read_link(&record.cert_file).ok().as_ref() != Some(&record.target) {
+    } else if root.link_at(&record.cert_file)?.as_ref() != Some(&record.target) {
         // Somebody else has removed the file that was away: there is nothing in its place, or a stub.
         let replaces = is_there(root, &record.cert_file)?;
         directory.link(&name, record.target.as_os_str(), replaces)?;
