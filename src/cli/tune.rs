@@ -17,6 +17,7 @@ use crate::escape::visible_path;
 use crate::openssl::locations::{CERT_DIR, CERT_FILE, DISTRIBUTION_BUNDLES, OPENSSL_DIRS};
 use crate::pem::encode::encode;
 use crate::pem::label::Label;
+use crate::plan::rehash;
 use crate::plan::tune::{self, Coverage, Obstacle};
 use crate::store::discover::Reach;
 use crate::store::load::{self, Loading};
@@ -187,6 +188,10 @@ impl System {
         let mut store = load::load_with(&paths, &Loading { reach, comments: false, readers });
         if let Some(failure) = store.take_failures().into_iter().next() {
             return Err(failure.into());
+        }
+        // What is not known to be there cannot be counted on, nor stand in for anything.
+        if let Some((_, text)) = rehash::unreadable(&store).next() {
+            return Err(Failure::Usage(text));
         }
         let directory =
             store.source_ids().find(|(_, source)| source.kind == SourceKind::CaPath).map(|(id, _)| id);
@@ -632,6 +637,10 @@ fn undo(arguments: &TuneUndo) -> Outcome {
     };
     let system = System::survey(&arguments.inside)?;
     let Some(record) = system.known()? else {
+        // A run that was killed at its very end leaves an empty directory.
+        if !arguments.dry_run {
+            Record::forget(&system.root)?;
+        }
         say(arguments.quiet, &["nothing is to be undone".to_owned()])?;
         return Ok(Status::Done);
     };

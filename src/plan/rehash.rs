@@ -117,7 +117,7 @@ fn duplicates(wanted: &[Wanted]) -> Vec<Skipped> {
 }
 
 /// Members and inputs that could not be read, with their source. Keys are not trust, and often unreadable on purpose.
-pub(super) fn unreadable(store: &Store) -> impl Iterator<Item = (SourceId, String)> {
+pub(crate) fn unreadable(store: &Store) -> impl Iterator<Item = (SourceId, String)> {
     store.odd_entries().iter().filter_map(|entry| match &entry.trouble {
         Trouble::Unreadable(reason) if entry.path.extension() != Some(OsStr::new("key")) => {
             Some((entry.source, format!("{}: {reason}", visible_path(&entry.path))))
