@@ -300,7 +300,7 @@ fn the_order_in_which_a_write_reaches_the_disk() {
     }
     // The bundle, and the file of the certificate that the directory has not.
     assert_eq!(renamed, 2, "{trace}");
-    let first_removal = calls.iter().position(|line| removes(line)).expect("a removal");
+    let first_removal = calls.iter().position(&removes).expect("a removal");
     let last_new = calls.iter().rposition(|line| is_rename(line) || line.starts_with("symlinkat")).unwrap();
     assert!(last_new < first_removal, "{trace}");
     assert!(calls[last_new..first_removal].iter().any(flushes_directory), "{trace}");
