@@ -88,7 +88,7 @@ pub enum Error {
     },
     /// A file has an owner, a group or an attribute that a new file in its place cannot be given.
     #[error(
-        "cannot give a new {} the {what} of the one that is there: {source}; nothing was replaced (run as its owner or as root, or remove it first)",
+        "cannot give a new {} the {what} of the one that is there: {source}; that file was not replaced (run as its owner or as root, or remove it first)",
         visible_path(path)
     )]
     NotCarried {

@@ -174,7 +174,10 @@ impl Dpkg {
     /// [`Error::Io`] where dpkg-divert cannot be asked.
     pub fn diverted_to(&self, path: &Path) -> Result<Option<PathBuf>> {
         let said = self.run(&["--truename".as_ref(), path.as_os_str()])?;
-        let line = said.strip_suffix(b"\n").unwrap_or(&said);
+        // Anything but a path is no answer, whatever the status was.
+        let line = said.strip_suffix(b"\n").filter(|line| line.starts_with(b"/")).ok_or_else(|| {
+            Error::io("run", Path::new("dpkg-divert"), io::Error::other("its answer is no path"))
+        })?;
         let name = PathBuf::from(OsStr::from_bytes(line));
         Ok((name != path).then_some(name))
     }
