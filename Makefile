@@ -31,7 +31,7 @@ pages := $(wildcard man/*.1)
 commands := $(patsubst man/castore-%.1,%,$(filter man/castore-%.1,$(pages)))
 
 # `man` is a directory as well: without this, make would find it up to date.
-.PHONY: all help test test-full setup lint man completions install uninstall static deb rpm packaged clean deny
+.PHONY: all help test test-full fuzz setup lint man completions install uninstall static deb rpm packaged clean deny
 
 all: ## Build the program (the default)
 	$(CARGO) build --release $(CARGOFLAGS)
@@ -44,6 +44,9 @@ test: setup lint ## Everything that must pass before a commit lands
 
 test-full: ## The same, with what takes longer
 	PROPTEST_CASES=2000 CASTORE_MUTATIONS=2000 RUN_FULL=1 $(MAKE) test
+
+fuzz: ## Fuzz scanner, DER walk, hashes, audit and compact beside libcrypto, for an hour or so
+	fuzz/run
 
 setup: ## Install what the tests need (root), or say what is missing; prepare their material
 	tests/setup.sh

@@ -158,6 +158,20 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The next element, of indefinite length too, which must be a SEQUENCE OF or SET OF. OpenSSL takes these by class and
+    /// number: not marked as constructed, and in the long form of identifiers too (`asn1_template_noexp_d2i` in
+    /// crypto/asn1/tasn_dec.c).
+    ///
+    /// # Errors
+    /// As [`Reader::any_ber`], and [`DerError::Tag`].
+    pub fn expect_list(&mut self, tag: u8) -> Result<Element<'a>, DerError> {
+        let found = self.peek().ok_or(DerError::Missing)?;
+        if found & CLASS != 0 || tag_number(self.rest) != Some(u32::from(tag & NUMBER)) {
+            return Err(DerError::Tag { expected: tag, found });
+        }
+        self.any_ber()
+    }
+
     /// The next element, which must have this tag.
     ///
     /// # Errors
@@ -187,6 +201,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Bits of an identifier.
+const CLASS: u8 = 0xC0;
+const CONSTRUCTED: u8 = 0x20;
+const NUMBER: u8 = 0x1F;
+
 /// Identifier and length of an element.
 #[derive(Debug, Clone, Copy)]
 struct Header {
@@ -215,6 +234,8 @@ impl Header {
         size += 1;
         match byte {
             0..=0x7F => Ok(Self { size, length: Some(usize::from(byte)), minimal: true }),
+            // Of a primitive element nobody knows the end.
+            0x80 if first & CONSTRUCTED == 0 => Err(DerError::Length),
             0x80 => Ok(Self { size, length: None, minimal: false }),
             0xFF => Err(DerError::Length),
             _ => {
@@ -226,6 +247,11 @@ impl Header {
                         return Err(DerError::Length);
                     }
                     length = length << 8 | usize::from(byte);
+                }
+                // OpenSSL wants a byte behind length octets, whatever they say (`asn1_get_length` in
+                // crypto/asn1/asn1_lib.c): a zero in the long form, last of all, is no length to it.
+                if length == 0 && bytes.len() == size + count {
+                    return Err(DerError::Truncated);
                 }
                 let minimal = field[0] != 0 && length > 0x7F;
                 Ok(Self { size: size + count, length: Some(length), minimal })

@@ -155,14 +155,15 @@ class Changed:
     def all(self) -> dict[str, dict[str, Path]]:
         tune = [str(self.castore), "tune"]
         apply = [*tune, "apply", "--without-hook"]
-        undone = self.changed("undone", [apply, [*tune, "undo"]])
+        stub = [*apply, "--cert-file", "stub"]
+        undone = self.changed("undone", [apply, [*tune, "undo"], stub, [*tune, "undo"]])
         for part in ("certs", "ssl"):
             if tree(undone[part]) != tree(self.shipped[part]):
                 raise SystemExit(f"benches/clients: castore tune undo: {MOUNTS[part]} is not as it was")
         if (undone["state"] / "dpkg/diversions").read_text():
             raise SystemExit("benches/clients: castore tune undo: a diversion is left")
         layouts = (self.shipped, self.compacted, self.changed("absent", [apply]),
-                   self.changed("stub", [[*apply, "--cert-file", "stub"]]), undone, self.deduplicated(),
+                   self.changed("stub", [stub]), undone, self.deduplicated(),
                    self.looked_after([apply]))
         return dict(zip(CHANGED, layouts))
 
@@ -187,11 +188,16 @@ class Changed:
         return parts
 
     def looked_after(self, commands: list[list[str]]) -> dict[str, Path]:
-        """The default file is away when the updater runs; the hook finds everything by hash, and leaves it so."""
+        """The server's CA comes after the default file has gone: the updater adds it, and the hook finds it by hash."""
         name = "hook-split"
-        parts = self.changed(name, commands)
+        parts = self.changed(name, [["true"]])
         hooks = make_hooks(self.work / name, "split", self.castore)
-        run_inside(parts, self.home, [update(self.stock, hooks)])
+        local = parts["local"] / "castore-test.crt"
+        later = local.rename(self.work / name / "later.crt")
+        run_inside(parts, self.home, [[*update(self.stock), "--fresh"], *commands])
+        shutil.copy(later, local)
+        output = run_inside(parts, self.home, [update(self.stock, hooks)])
+        assert "1 added" in output, output
         if (parts["ssl"] / "cert.pem").is_symlink():
             raise SystemExit("benches/clients: castore hook: OpenSSL's default file is back")
         return parts

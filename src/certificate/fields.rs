@@ -53,17 +53,17 @@ impl<'a> Fields<'a> {
         };
         let serial = reader.expect_ber(tag::INTEGER)?.content;
         let inner_algorithm = reader.expect_ber(tag::SEQUENCE)?.raw;
-        let issuer = reader.expect_ber(tag::SEQUENCE)?.raw;
+        let issuer = reader.expect_list(tag::SEQUENCE)?.raw;
         let mut validity = Reader::new(reader.expect_ber(tag::SEQUENCE)?.content);
         let not_before = time(validity.any_ber()?);
         let not_after = time(validity.any_ber()?);
-        let subject = reader.expect_ber(tag::SEQUENCE)?.raw;
+        let subject = reader.expect_list(tag::SEQUENCE)?.raw;
         let spki = reader.expect_ber(tag::SEQUENCE)?.raw;
         let mut extensions = None;
         while !reader.is_empty() {
             let element = reader.any_ber()?;
             if element.tag == 0xA3 {
-                extensions = Some(Reader::new(element.content).expect_ber(tag::SEQUENCE)?.content);
+                extensions = Some(Reader::new(element.content).expect_list(tag::SEQUENCE)?.content);
             }
         }
         Ok(Self {

@@ -69,14 +69,16 @@ impl LinkName {
             Some(number) => (LinkKind::Crl, number),
             None => (LinkKind::Certificate, rest),
         };
-        if number.is_empty() || number.len() > 9 || !number.iter().all(u8::is_ascii_digit) {
+        // by_dir.c counts in an int.
+        if number.is_empty() || number.len() > 10 || !number.iter().all(u8::is_ascii_digit) {
             return None;
         }
         let hash = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
         if digits[0] == b'+' {
             return None;
         }
-        let number = std::str::from_utf8(number).ok()?.parse().ok()?;
+        let number: i32 = std::str::from_utf8(number).ok()?.parse().ok()?;
+        let number = number.unsigned_abs();
         let link = HashLink { hash, kind, number };
         Some(if link.to_string().as_bytes() == name { Self::Proper(link) } else { Self::Improper(link) })
     }

@@ -43,12 +43,12 @@ fn first_four(digest: &[u8]) -> u32 {
 #[must_use]
 pub fn canonical(name: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(name.len() + 16);
-    let mut rdns = Reader::new(Reader::new(name).expect_ber(tag::SEQUENCE).ok()?.content);
+    let mut rdns = Reader::new(Reader::new(name).expect_list(tag::SEQUENCE).ok()?.content);
     let mut set_content = Vec::new();
     while !rdns.is_empty() {
-        let set = rdns.expect_ber(tag::SET).ok()?;
+        let set = rdns.expect_list(tag::SET).ok()?.content;
         let mut members: Vec<Vec<u8>> = Vec::with_capacity(1);
-        let mut attributes = Reader::new(set.content);
+        let mut attributes = Reader::new(set);
         while !attributes.is_empty() {
             let mut pair = Reader::new(attributes.expect_ber(tag::SEQUENCE).ok()?.content);
             let oid = pair.expect(tag::OID).ok()?;

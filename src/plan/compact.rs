@@ -96,7 +96,7 @@ pub fn compact(
     // What policy drops is named; what no look-up finds is not.
     let (mut selected, named) = Selection::new(store, context, policy).run(&mut plan)?;
     sort(&mut selected, policy.order);
-    refuse_collision(outputs)?;
+    refuse_collision(outputs, policy)?;
     // The directory first: what it gains is found before the bundle changes.
     if let Some(capath) = &outputs.capath {
         capath_steps(capath, &selected, context, policy, &named, bundle_name(outputs), &mut plan)?;
@@ -641,7 +641,7 @@ fn bundle_name<'a>(outputs: &'a Outputs<'_>) -> Option<&'a OsStr> {
 }
 
 /// A bundle must not take the place of the directory, or of a member that a link leads to.
-fn refuse_collision(outputs: &Outputs<'_>) -> Result<(), Refusal> {
+fn refuse_collision(outputs: &Outputs<'_>, policy: &Policy) -> Result<(), Refusal> {
     let (Some(bundle), Some(capath)) = (&outputs.bundle, &outputs.capath) else { return Ok(()) };
     let in_the_way = |what| Refusal::InTheWay { path: visible_path(&bundle.path), what };
     if bundle.path == capath.path {
@@ -650,7 +650,10 @@ fn refuse_collision(outputs: &Outputs<'_>) -> Result<(), Refusal> {
     let (Some(name), Some(existing)) = (bundle_name(outputs), capath.existing) else { return Ok(()) };
     let path = capath.path.join(name);
     let linked = existing.links_of(SourceId(0)).any(|link| {
+        // A link to nothing leads to the bundle once that is written.
+        let wakes = link.target.as_deref() == Some(Path::new(name)) && policy.prune == PrunePolicy::Keep;
         link.name == name
+            || wakes
             || link.leads_to.as_ref().is_ok_and(|&file| existing.file(file).names.contains(&path))
     });
     if linked { Err(in_the_way("a member that a hash link leads to")) } else { Ok(()) }

@@ -188,6 +188,16 @@ impl<'a> Walk<'a> {
         Ok(Walk { rest: item.content, version: self.version })
     }
 
+    /// A SEQUENCE OF or SET OF, whose elements are looked at. It need not be marked as constructed
+    /// (`asn1_template_noexp_d2i`).
+    pub fn list(&mut self, number: u32) -> Result<Walk<'a>, Fault> {
+        let item = self.item()?;
+        if item.class != Class::Universal || item.number != number {
+            return Err(Fault::Structure);
+        }
+        Ok(Walk { rest: item.content, version: self.version })
+    }
+
     /// A SEQUENCE.
     pub fn sequence(&mut self) -> Result<Walk<'a>, Fault> {
         self.inside(Class::Universal, SEQUENCE)

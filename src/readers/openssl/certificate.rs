@@ -214,12 +214,12 @@ fn extensions(walk: &mut Walk<'_>) -> Result<(), Fault> {
 /// `X509_NAME` (`x509_name_ex_d2i`): what cannot be made canonical is refused.
 fn name(walk: &mut Walk<'_>, version: Version) -> Result<(), Fault> {
     let before = walk.rest().len();
-    let mut inside = walk.sequence()?;
+    let mut inside = walk.list(SEQUENCE)?;
     if before - walk.rest().len() > LONGEST_NAME {
         return Err(Fault::TooLarge);
     }
     inside.each(|names| {
-        names.inside(Class::Universal, SET)?.each(|set| {
+        names.list(SET)?.each(|set| {
             let mut attribute = set.sequence()?;
             attribute.primitive(OBJECT)?;
             let (number, text) = attribute.one_of(|number| may_stand_in_a_name(number, version))?;
