@@ -18,7 +18,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -617,8 +617,13 @@ fn full(tools: &[&str]) -> bool {
     !support::skip_without(tools)
 }
 
-/// Runs `make TARGET`, once a target and test program.
+/// Runs `make TARGET`, once a target and test program: a second run would write what another test reads.
 fn make(target: &str) {
+    static MADE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !made.insert(target.to_owned()) {
+        return;
+    }
     // As cargo started this test: registry, proxies and toolchain are its matter.
     let output = Command::new("make")
         .arg(target)
