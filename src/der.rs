@@ -234,7 +234,7 @@ impl Header {
         size += 1;
         match byte {
             0..=0x7F => Ok(Self { size, length: Some(usize::from(byte)), minimal: true }),
-            // Of a primitive element nobody knows the end.
+            // Of a primitive element nobody would know the end (X.690, 8.1.3.2).
             0x80 if first & CONSTRUCTED == 0 => Err(DerError::Length),
             0x80 => Ok(Self { size, length: None, minimal: false }),
             0xFF => Err(DerError::Length),
@@ -247,11 +247,6 @@ impl Header {
                         return Err(DerError::Length);
                     }
                     length = length << 8 | usize::from(byte);
-                }
-                // OpenSSL wants a byte behind length octets, whatever they say (`asn1_get_length` in
-                // crypto/asn1/asn1_lib.c): a zero in the long form, last of all, is no length to it.
-                if length == 0 && bytes.len() == size + count {
-                    return Err(DerError::Truncated);
                 }
                 let minimal = field[0] != 0 && length > 0x7F;
                 Ok(Self { size: size + count, length: Some(length), minimal })

@@ -353,3 +353,26 @@ fn no_run_undoes_what_another_has_just_done() {
     let all = fingerprints(&[&stage.alpha, &stage.other, &stage.twin]);
     assert_eq!(BTreeSet::from_iter(support::bundle_fingerprints(&stage.at("X.pem"))), all);
 }
+
+/// What came by a pipe is read once: where the output changes under the run, it ends, and does not go on with what is left.
+#[test]
+fn an_input_by_a_pipe_is_not_read_twice() {
+    let Some(stage) = Stage::new() else { return };
+    if support::skip_without(&["strace", "sh"]) {
+        return;
+    }
+    stage.write("out.pem", &stage.alpha.pem());
+    stage.write("other.pem", &stage.other.pem());
+    stage.write("in.pem", &stage.alpha.pem());
+    // The output is touched when everything is read and staged: at the flush of what is staged.
+    let script = "mkfifo pipe; cat other.pem >pipe & \
+                  strace -qq -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=700000:when=1 \"$castore\" compact \
+                  --at 2026-01-01 in.pem pipe --bundle out.pem --gain accept & run=$!; \
+                  while ! ls -A | grep -q '^[.]castore-'; do sleep 0.01; done; echo '# changed' >>out.pem; wait $run";
+    let mut shell = support::required("sh");
+    shell.args(["-c", script]).current_dir(stage.folder.path()).env("castore", support::program());
+    let output = shell.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("out.pem changed while it was worked on"), "{}", text(&output));
+    assert_eq!(fs::read_to_string(stage.at("out.pem")).unwrap(), stage.alpha.pem() + "# changed\n");
+}

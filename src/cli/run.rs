@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::CommandFactory as _;
+use rustix::fs::FileType;
 
 use super::args::{
     Arguments, Audit, AuditFormat, Command, Compact, Completions, Explain, Format, Inside, Output, Writing,
@@ -144,11 +145,16 @@ pub(super) fn lock(root: &Root, paths: &[PathBuf], limit: Duration) -> Result<Lo
 }
 
 fn compact(arguments: &Compact) -> Outcome {
-    // What came from a pipe is gone.
-    if arguments.paths.iter().any(|path| path.as_os_str() == "-") {
-        return compact_once(arguments);
+    let root = settings::root(&arguments.inside)?;
+    // What came from a pipe is gone: a second reading would find nothing, and take it for an empty input.
+    let stays = |path: &PathBuf| {
+        let kind = root.look(path).map(|seen| seen.kind);
+        path.as_os_str() != "-" && !matches!(kind, Ok(FileType::Fifo))
+    };
+    match arguments.paths.iter().all(stays) {
+        true => persistently(|| compact_once(arguments, &root)),
+        false => compact_once(arguments, &root),
     }
-    persistently(|| compact_once(arguments))
 }
 
 /// The directories that `compact` writes in: where one is to be made, the one above it.
@@ -169,12 +175,11 @@ fn written_in(root: &Root, arguments: &Compact) -> Result<Vec<PathBuf>, Failure>
     Ok(paths)
 }
 
-fn compact_once(arguments: &Compact) -> Outcome {
+fn compact_once(arguments: &Compact, root: &Root) -> Outcome {
     let policy = settings::policy(arguments)?;
-    let root = settings::root(&arguments.inside)?;
     // From before the reading to after the writing: what is planned is about what is there.
     let locked = match arguments.writing.writes() {
-        true => Some(lock(&root, &written_in(&root, arguments)?, arguments.locking.limit())?),
+        true => Some(lock(root, &written_in(root, arguments)?, arguments.locking.limit())?),
         false => None,
     };
     let reach = Reach { root: root.clone(), recursive: false };
@@ -182,16 +187,16 @@ fn compact_once(arguments: &Compact) -> Outcome {
     let readers = Reader::WRITTEN_FOR.to_vec();
     let store = checked(load::load_with(&arguments.paths, &Loading { reach, comments, readers }))?;
     let context = Context {
-        openssl_defaults: settings::openssl_defaults(&root, false),
+        openssl_defaults: settings::openssl_defaults(root, false),
         ..Context::at(arguments.at.unwrap_or_else(settings::now))
     };
     let mut bundle_seen = None;
     let bundle = match &arguments.bundle {
         None => None,
         Some(path) => {
-            let (path, exists) = settings::resolve_output(&root, path)?;
+            let (path, exists) = settings::resolve_output(root, path)?;
             let existing = if exists {
-                let (bytes, seen) = read::regular_seen(&root, &path)?;
+                let (bytes, seen) = read::regular_seen(root, &path)?;
                 bundle_seen = Some((path.clone(), seen));
                 Some(bytes)
             } else {
@@ -199,15 +204,15 @@ fn compact_once(arguments: &Compact) -> Outcome {
             };
             // However it is spelled: a bundle in the directory that is written as well is known by that name.
             let path = match (&arguments.capath, path.file_name()) {
-                (Some(capath), Some(name)) if settings::is_inside(&root, &path, capath) => capath.join(name),
+                (Some(capath), Some(name)) if settings::is_inside(root, &path, capath) => capath.join(name),
                 _ => path,
             };
             Some(BundleOutput { path, existing })
         }
     };
     let existing = match &arguments.capath {
-        Some(path) if settings::is_directory(&root, path)? => {
-            Some(load_all(&root, std::slice::from_ref(path))?)
+        Some(path) if settings::is_directory(root, path)? => {
+            Some(load_all(root, std::slice::from_ref(path))?)
         }
         _ => None,
     };
@@ -218,7 +223,7 @@ fn compact_once(arguments: &Compact) -> Outcome {
     let outputs = Outputs { bundle, capath };
     let mut plan = compact::compact(&store, &context, &policy, &outputs).map_err(Error::from)?;
     for path in [&arguments.bundle, &arguments.capath].into_iter().flatten() {
-        if let Some(tool) = settings::regenerated_by(&root, path) {
+        if let Some(tool) = settings::regenerated_by(root, path) {
             plan.notes.push(format!("{tool} writes {} anew at its next run", visible_path(path)));
         }
     }
@@ -235,21 +240,21 @@ fn compact_once(arguments: &Compact) -> Outcome {
     // A report that cannot be written is found out before anything else is.
     let report_path = arguments.report.as_deref().map(report_place).transpose()?;
     if let Some(path) = &report_path {
-        refuse_report_on_store(path, &root, &outputs, &store)?;
+        refuse_report_on_store(path, root, &outputs, &store)?;
     }
     let unchanged = || {
-        watch::unchanged(&root, &store)?;
-        existing.as_ref().map_or(Ok(()), |existing| watch::unchanged(&root, existing))?;
+        watch::unchanged(root, &store)?;
+        existing.as_ref().map_or(Ok(()), |existing| watch::unchanged(root, existing))?;
         match &bundle_seen {
-            Some((path, seen)) => watch::is_still(&root, path, seen),
+            Some((path, seen)) => watch::is_still(root, path, seen),
             None => Ok(()),
         }
     };
     let applying =
         locked.as_ref().map(|lock| Applying { lock, in_place: arguments.in_place, unchanged: &unchanged });
-    let status = carry_out(&root, &plan, &arguments.writing, applying.as_ref())?;
+    let status = carry_out(root, &plan, &arguments.writing, applying.as_ref())?;
     drop(locked);
-    let prices = Prices { openssl: settings::OnDisk::new(&root).priced(None), ..Prices::default() };
+    let prices = Prices { openssl: settings::OnDisk::new(root).priced(None), ..Prices::default() };
     let mut report = Report::new("compact", &store, &context, &[], Some(&plan), &prices);
     report.root = root_text(&arguments.inside);
     if let Some(path) = &report_path {

@@ -102,7 +102,7 @@ pub fn compact(
         capath_steps(capath, &selected, context, policy, &named, bundle_name(outputs), &mut plan)?;
     }
     if let Some(bundle) = &outputs.bundle {
-        bundle_steps(bundle, &selected, context, policy, &named, &mut plan)?;
+        bundle_steps(bundle, store, &selected, context, policy, &named, &mut plan)?;
     }
     // Everything new stands before anything old goes.
     plan.steps.sort_by_key(Step::removes);
@@ -464,12 +464,9 @@ impl<'a> Selection<'a> {
             // Its certificates are inputs of their own.
             OtherKind::Pkcs7 { .. } => {}
             OtherKind::Malformed { .. } | OtherKind::NotACertificate(_) => {}
-            OtherKind::Crl { .. } | OtherKind::Other => plan.change(
-                Action::Drop,
-                path,
-                None,
-                format!("line {}: {}: certificates alone are written", block.line, block_defects(block)),
-            ),
+            OtherKind::Crl { .. } | OtherKind::Other => {
+                plan.change(Action::Drop, path, None, not_written(block));
+            }
         }
     }
 
@@ -520,6 +517,10 @@ impl<'a> Selection<'a> {
             bundle: bundle || certificate.ca != Some(false),
         });
     }
+}
+
+fn not_written(block: &OtherBlock) -> String {
+    format!("line {}: {}: certificates alone are written", block.line, block_defects(block))
 }
 
 /// Puts files of one hash into the order of their links: OpenSSL takes the first that it finds. All others stay.
@@ -661,6 +662,7 @@ fn refuse_collision(outputs: &Outputs<'_>, policy: &Policy) -> Result<(), Refusa
 
 fn bundle_steps(
     output: &BundleOutput,
+    store: &Store,
     selected: &[Selected],
     context: &Context,
     policy: &Policy,
@@ -689,14 +691,12 @@ fn bundle_steps(
         }
         gains(&output.path, &trusted(&before), &limited(&before), &chosen, policy, plan)?;
         shrinks(&output.path, &before, &chosen, context, policy, named, plan)?;
-        // Where the output is an input, they are listed already.
-        let listed: HashSet<String> = plan.changes.iter().map(|change| change.reason.clone()).collect();
-        for block in others().filter(|block| matches!(block.kind, OtherKind::Crl { .. } | OtherKind::Other)) {
-            let reason =
-                format!("line {}: {}: certificates alone are written", block.line, block_defects(block));
-            if !listed.contains(&reason) {
-                plan.change(Action::Drop, &output.path, None, reason);
-            }
+        // Where the output is an input under this name, they are listed already.
+        let listed = store.files().iter().any(|file| file.names.contains(&output.path));
+        let lost =
+            |block: &&OtherBlock| !listed && matches!(block.kind, OtherKind::Crl { .. } | OtherKind::Other);
+        for block in others().filter(lost) {
+            plan.change(Action::Drop, &output.path, None, not_written(block));
         }
     }
     let holds = chosen.iter().map(|selected| selected.fingerprint).collect();

@@ -3,8 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::io::{Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};

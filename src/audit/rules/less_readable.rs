@@ -13,7 +13,7 @@ pub const RULE: Rule = Rule {
     severity: Severity::Warning,
     title: "a member that not everybody may read",
     why: "A look-up by hash opens it as the user of each program: who may not read it does not trust it, and finds \
-          nothing that is linked behind it by the same hash. The bundle has it for everybody.",
+          nothing that is linked behind it by the same hash. Root's own tests pass all the same.",
     example: "a local CA that was copied with umask 077",
     help: "chmod a+r; nothing in a CA certificate is secret",
     source: "OpenSSL crypto/x509/by_dir.c: a file that cannot be opened ends the look-up",
